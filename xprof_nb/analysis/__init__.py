@@ -1,0 +1,1 @@
+"""One question a file: pure functions from tables to frames."""

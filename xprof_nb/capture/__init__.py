@@ -1,0 +1,1 @@
+"""Taking a profile of work in this process. The only room, with tuning, that imports jax."""

@@ -1,0 +1,1 @@
+"""Bytes to tables: one file a format."""

@@ -1,0 +1,1 @@
+"""The doors into Jupyter: magics in the kernel, REST in the server."""

@@ -1,0 +1,1 @@
+"""The nouns: profiles, devices, events, programs, hardware. Imports nothing of the other rooms."""

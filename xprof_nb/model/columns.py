@@ -1,0 +1,92 @@
+"""The wire codec: how a table crosses from Python to a browser, the same bytes for every host.
+
+Layout, little-endian::
+
+    uint32 length of the header | header, JSON in UTF-8, padded with spaces | buffers, each 8-byte aligned
+
+The header is ``{"v": 1, "rows": n, "meta": {…}, "columns": [{"name", "dtype", "offset", "length", "values"?}]}``
+with ``offset`` counted from the first buffer and ``length`` in bytes. ``dtype`` is ``f8`` (NaN is missing),
+``i4``, ``u1`` (booleans too) or ``str``: int32 codes into ``values``, -1 is missing. 64-bit integers that a
+JavaScript number cannot hold travel as ``str``.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+VERSION = 1
+LARGEST_SAFE_INTEGER = 2**53
+_DTYPES = {"f8": np.float64, "i4": np.int32, "u1": np.uint8, "str": np.int32}
+
+
+def encode(frame: pd.DataFrame, meta: Mapping[str, Any] | None = None) -> bytes:
+    """Return ``frame`` and a JSON-able ``meta`` as one block of bytes."""
+    columns: list[dict[str, Any]] = []
+    buffers: list[bytes] = []
+    offset = 0
+    for name in frame.columns:
+        dtype, values, labels = _column(frame[name])
+        data = np.ascontiguousarray(values, dtype=np.dtype(_DTYPES[dtype]).newbyteorder("<")).tobytes()
+        column = {"name": str(name), "dtype": dtype, "offset": offset, "length": len(data)}
+        if labels is not None:
+            column["values"] = labels
+        columns.append(column)
+        padding = -len(data) % 8
+        buffers.append(data + b"\0" * padding)
+        offset += len(data) + padding
+    header = {"v": VERSION, "rows": len(frame), "meta": dict(meta or {}), "columns": columns}
+    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return struct.pack("<I", len(text)) + text + b"".join(buffers)
+
+
+def decode(data: bytes | memoryview) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the frame and the meta that `encode` packed."""
+    data = memoryview(data)
+    (size,) = struct.unpack_from("<I", data)
+    header = json.loads(bytes(data[4 : 4 + size]))
+    if header["v"] != VERSION:
+        raise ValueError(f"table of version {header['v']}, this reader knows {VERSION}")
+    start = 4 + size
+    frame = {}
+    for column in header["columns"]:
+        dtype = np.dtype(_DTYPES[column["dtype"]]).newbyteorder("<")
+        values = np.frombuffer(data, dtype, column["length"] // dtype.itemsize, start + column["offset"])
+        if column["dtype"] == "str":
+            frame[column["name"]] = pd.Series(
+                [None if code < 0 else column["values"][code] for code in values], dtype=object
+            )
+        else:
+            frame[column["name"]] = pd.Series(values)
+    return pd.DataFrame(frame), header["meta"]
+
+
+def _column(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
+    """Return the wire dtype, the array and, for strings, the dictionary of a column."""
+    if pd.api.types.is_bool_dtype(series.dtype) and not series.isna().any():
+        return "u1", series.to_numpy(dtype=np.uint8), None
+    if pd.api.types.is_integer_dtype(series.dtype):
+        return _integers(series)
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return "f8", series.to_numpy(dtype=np.float64, na_value=np.nan), None
+    return _strings(series)
+
+
+def _integers(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
+    known = series.dropna()
+    if len(known) and max(abs(int(known.min())), abs(int(known.max()))) >= LARGEST_SAFE_INTEGER:
+        return _strings(series.astype(object))
+    if len(known) == len(series) and series.dtype == np.int32:
+        return "i4", series.to_numpy(), None
+    return "f8", series.to_numpy(dtype=np.float64, na_value=np.nan), None
+
+
+def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
+    codes, labels = pd.factorize(series, use_na_sentinel=True)
+    return "str", codes.astype(np.int32), [str(label) for label in labels]

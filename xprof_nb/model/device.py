@@ -1,0 +1,85 @@
+"""What ran the work: one TensorCore, GPU, NeuronCore, or (process, ordinal) of XLA on a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Backend = Literal["tpu", "gpu", "cpu", "neuron"]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """One roof, and why to believe it.
+
+    Attributes
+    ----------
+    value
+        FLOP/s or bytes/s, as the field that holds it says.
+    label
+        ``"profile"`` (written by the runtime), ``"datasheet"`` or ``"measured"``.
+    source
+        The document, the profile's own statement, or how and when it was measured.
+    """
+
+    value: float
+    label: Literal["profile", "datasheet", "measured"]
+    source: str
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """The roofs of one device; a roof nobody vouches for is absent, never 0.
+
+    Attributes
+    ----------
+    flops_per_s
+        By element type, ``{"bf16": Peak(...), "f32": Peak(...)}``; dense, no sparsity.
+    reference_dtype
+        The element type utilisation is quoted against when an op does not say its own.
+    bytes_per_s
+        By memory: ``"hbm"`` (main memory; DRAM on a CPU), ``"vmem_read"``, ``"vmem_write"``, ``"cmem_read"`` …
+    capacity_bytes
+        Size of the main memory, if known.
+    """
+
+    flops_per_s: Mapping[str, Peak] = field(default_factory=dict)
+    reference_dtype: str = ""
+    bytes_per_s: Mapping[str, Peak] = field(default_factory=dict)
+    capacity_bytes: int | None = None
+
+    @property
+    def reference(self) -> Peak | None:
+        """The FLOP/s roof of the reference element type."""
+        return self.flops_per_s.get(self.reference_dtype)
+
+    @property
+    def hbm(self) -> Peak | None:
+        """The roof of the main memory."""
+        return self.bytes_per_s.get("hbm")
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device of one host.
+
+    Attributes
+    ----------
+    name
+        As people call it: ``"TPU:0"``, ``"CPU:3"``.
+    ordinal
+        The number in the name.
+    chip
+        Local chip the core sits on; cores of one chip share it.
+    model
+        ``"TPU v6 Lite"``, or the processor's name, ``""`` if unknown.
+    """
+
+    host: str
+    backend: Backend
+    ordinal: int
+    name: str
+    model: str = ""
+    chip: int | None = None
+    peaks: Peaks = field(default_factory=Peaks)

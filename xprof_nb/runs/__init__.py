@@ -1,0 +1,1 @@
+"""Where profiles live: finding runs, the log-dir layout, the sidecar."""
