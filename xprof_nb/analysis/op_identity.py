@@ -1,0 +1,100 @@
+"""What is each op? Its category, framework op, source and cost for one occurrence, from the trace or its program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis.categories import category, work_kind
+from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.program import Instruction, Program
+from xprof_nb.model.trace import HostTrace
+
+_described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
+
+
+def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
+    """Return one row per row of ``trace.keys``; the trace's own word wins over the program's.
+
+    Columns: ``program_id, program, op, category, work_kind, framework_op, source, duplicate_of, flops,
+    model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes, is_costed``, costs per
+    occurrence. ``is_costed`` says whether anything vouches for the costs.
+    """
+    if trace not in _described:
+        _described[trace] = _describe(profile, trace)
+    return _described[trace]
+
+
+def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
+    keys = trace.keys
+    names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
+    frame = pd.DataFrame({name: getattr(keys, name) for name in names})
+    for program_id in np.unique(keys.program_id):
+        program = profile.programs.get(int(program_id))
+        if program is not None:
+            _fill_from_program(frame, frame.index[keys.program_id == program_id], program, profile.metadata)
+    frame["framework_op"] = [_framework_op(text) for text in frame["framework_op"]]
+    frame["source"] = [in_cell(text, profile.metadata) for text in frame["source"]]
+    frame["category"] = [text if text else _guessed_category(op) for text, op in zip(frame["category"], frame["op"], strict=True)]
+    frame["work_kind"] = [work_kind(text) for text in frame["category"]]
+    return frame
+
+
+def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Program, metadata: Mapping[str, Any]) -> None:
+    costs = instruction_costs(program)
+    filled: dict[str, list[Any]] = {name: [] for name in ("category", "framework_op", "source", "flops", "bytes_accessed")}
+    for row in rows:
+        instruction = program.instruction(frame.at[row, "op"])
+        if instruction is None:
+            values: tuple[Any, ...] = (None, None, None, np.nan, np.nan)
+        else:
+            cost = costs.get(instruction.name)
+            values = (
+                category(instruction, program),
+                instruction.op_name or None,
+                source_of(instruction),
+                cost.flops if cost else np.nan,
+                cost.bytes_accessed if cost else np.nan,
+            )
+        for name, value in zip(filled, values, strict=True):
+            filled[name].append(value)
+    frame.loc[rows, "program"] = frame.loc[rows, "program"].where(frame.loc[rows, "program"] != "", program.name)
+    for name, values_of in filled.items():
+        stated = frame.loc[rows, name]
+        frame.loc[rows, name] = stated.where(stated.notna(), pd.Series(values_of, index=rows, dtype=stated.dtype))
+    stated = frame.loc[rows, "hbm_bytes"]
+    # Without a breakdown by memory all traffic is that of the main memory: CPUs have no other in the HLO.
+    frame.loc[rows, "hbm_bytes"] = stated.where(stated.notna(), pd.Series(filled["bytes_accessed"], index=rows))
+    modelled = frame.loc[rows, "model_flops"]
+    frame.loc[rows, "model_flops"] = modelled.where(modelled.notna(), frame.loc[rows, "flops"])
+
+
+def source_of(instruction: Instruction) -> str | None:
+    """Return ``file:line`` of an instruction, None if the compiler kept none."""
+    if not instruction.source_file:
+        return None
+    return f"{instruction.source_file}:{instruction.source_line}"
+
+
+def in_cell(source: str | None, metadata: Mapping[str, Any]) -> str | None:
+    """Return ``In[5]:3`` for a line of a notebook cell the capture knew, any other source as it is."""
+    if not source:
+        return None
+    file, _, line = source.rpartition(":")
+    cell = metadata.get("cells", {}).get(file)
+    return f"In[{cell['count']}]:{line}" if cell else source
+
+
+def _framework_op(text: str | None) -> str | None:
+    """Return the path of a framework op; TPU runtimes append ``:<type>``."""
+    return text.partition(":")[0] if text else None
+
+
+def _guessed_category(op: str) -> str:
+    """Return the opcode an HLO name is made of: ``all-reduce.12`` -> ``all-reduce``."""
+    return op.rstrip("0123456789").rstrip(".") or "unknown"

@@ -1,0 +1,265 @@
+"""Where did the time go, as a tree: program, category, framework scope or source line down to fused instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis import ops as op_tables
+from xprof_nb.analysis import xprof_compat
+from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.ops import COSTS, OpTable
+from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.sentences import op_profile_sentence
+from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.profile import ProfileData
+
+By = Literal["program", "category", "framework", "source"]
+MOST_FUSED = 100
+NO_SOURCE = "no source recorded"
+_UNFUSED = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
+_SUMMED = ["occurrences", "time_ps", "self_time_ps", "transfer_ps", *COSTS]
+COLUMNS = [
+    "node",
+    "parent",
+    "depth",
+    "key",
+    "kind",
+    "work_kind",
+    "name",
+    "program",
+    "program_id",
+    "op",
+    "category",
+    "framework_op",
+    "source",
+    "occurrences",
+    "time_ps",
+    "self_time_ps",
+    "time_fraction",
+    "flops",
+    "flops_per_s",
+    "flops_utilization",
+    "bytes_accessed",
+    "bytes_per_s",
+    "hbm_bytes_per_s",
+    "hbm_utilization",
+    "bound_by",
+    "wasted_fraction",
+    "children_total",
+]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Which nodes of the tree to return.
+
+    Attributes
+    ----------
+    limit
+        At most about that many of the most expensive nodes; None for all.
+    under
+        Key of a node: only its direct children.
+    search
+        Text: only the nodes whose name, framework op or source contains it, and those above them.
+    """
+
+    limit: int | None = None
+    under: str | None = None
+    search: str | None = None
+
+
+def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown, like_xprof: bool) -> Answer:
+    """Return the op profile as nodes in preorder.
+
+    A node's ``self_time_ps`` is the device time of the ops below it and its own; children add up to their
+    parent. ``time_ps`` of an op also counts what ran inside it. Fused instructions have FLOPs, but no time:
+    a fusion is the smallest unit any backend measures.
+    """
+    table = op_tables.op_table(profile, selection)
+    records = xprof_compat.by_op(table.frame if like_xprof else op_tables.corrected(table.frame))
+    records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
+    tree = Tree("all programs")
+    paths = _paths(records, by)
+    for record, path in enumerate(paths):
+        tree.add(path, record)
+    values = _values(tree, records)
+    total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
+    values = _with_idle(tree, values, table, total_ps)
+    values = _with_fused(tree, values, profile)
+    frame = in_preorder(tree, values, "self_time_ps")
+    frame = op_tables.with_rates(frame, table.peaks, total_ps)
+    frame = _root_over_all(frame, table, total_ps, like_xprof)
+    frame.loc[frame["kind"] == "idle", ["bound_by"]] = None
+    if like_xprof:
+        frame["wasted_fraction"] = xprof_compat.wasted(frame)
+    summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
+    summary["idle_time_ps"] = max(total_ps - table.busy_ps, 0.0)
+    summary["idle_fraction"] = summary["idle_time_ps"] / total_ps if total_ps else None
+    summary["sentence"] = op_profile_sentence(frame, summary)
+    said = op_tables.notes(profile, table, op_tables.with_rates(records, table.peaks, total_ps))
+    if not len(records):
+        return Answer(frame.iloc[:0][COLUMNS], summary, said)
+    return Answer(_shown(frame, shown)[COLUMNS], summary, said)
+
+
+def _paths(records: pd.DataFrame, by: By) -> list[list[Step]]:
+    """Return for each op the steps from the root to it."""
+    duplicates = records.groupby(["program_id", "duplicate_of"])["op"].transform("size")
+    paths: list[list[Step]] = []
+    for row, many in zip(records.itertuples(), duplicates, strict=True):
+        program: Step = ("program", f"{row.program}({row.program_id})" if row.program else f"program {row.program_id}")
+        group: list[Step] = [("group", f"{row.duplicate_of} and its duplicates")] if many > 1 else []
+        op: Step = ("op", str(row.op))
+        category: Step = ("category", str(row.category))
+        if by == "program":
+            path = [program, category, *group, op]
+        elif by == "category":
+            path = [category, *group, _told_apart(op, row, records)]
+        elif by == "framework":
+            path = [program, *(("framework", part) for part in scopes(row.framework_op)), *group, op]
+        else:
+            path = [*_source_steps(row.source), _told_apart(op, row, records)]
+        paths.append(path)
+    return paths
+
+
+def _told_apart(op: Step, row: object, records: pd.DataFrame) -> Step:
+    """Name the program with the op where ops of several programs meet."""
+    several = records["program_id"].nunique() > 1
+    return (op[0], f"{op[1]}  {row.program}({row.program_id})") if several else op  # type: ignore[attr-defined]
+
+
+def scopes(framework_op: str | None) -> list[str]:
+    """Split ``jit(f)/transpose(jvp(a/b))/dot`` at the slashes outside parentheses."""
+    if not framework_op:
+        return []
+    parts, depth, begin = [], 0, 0
+    for position, letter in enumerate(framework_op):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "/" and depth == 0:
+            parts.append(framework_op[begin:position])
+            begin = position + 1
+    return [part for part in [*parts, framework_op[begin:]] if part]
+
+
+def _source_steps(source: str | None) -> list[Step]:
+    if not source:
+        return [("source", NO_SOURCE)]
+    file, _, line = source.rpartition(":")
+    return [("source", file or line), ("source", f"{file.rpartition('/')[2]}:{line}")]
+
+
+def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of every node and, where all ops below agree, what they are."""
+    sums = records[_SUMMED].to_numpy(np.float64)
+    words = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "program_id", "category")}
+    rows = []
+    for node in tree.nodes:
+        below = sums[node.records]
+        row = dict(zip(_SUMMED, _nansum(below), strict=True))
+        if node.record < 0:
+            # What a group took is what its ops took themselves: an inclusive time would count loops twice.
+            row["time_ps"] = row["self_time_ps"]
+        for name, values in words.items():
+            row[name] = _common(values[node.records])
+        if node.record < 0 and row["work_kind"] is None and node.records:
+            row["work_kind"] = "control"
+        own = records.iloc[node.record] if node.record >= 0 else None
+        for name in ("op", "framework_op", "source"):
+            row[name] = None if own is None else own[name]
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*_SUMMED, *words, "op", "framework_op", "source"])
+
+
+def _nansum(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[float]:
+    """Sum columns, leaving out what is missing; nothing known gives NaN."""
+    known = ~np.isnan(values)
+    return [float(total) if some else np.nan for total, some in zip(np.nansum(values, axis=0), known.any(axis=0), strict=True)]
+
+
+def _common(values: np.ndarray[tuple[int], np.dtype[np.object_]]) -> object:
+    return values[0] if len(values) and all(value == values[0] for value in values) else None
+
+
+def _with_idle(tree: Tree, values: pd.DataFrame, table: OpTable, total_ps: int) -> pd.DataFrame:
+    idle_ps = max(total_ps - table.busy_ps, 0.0)
+    tree.child(0, ("idle", "idle"))
+    row = {"occurrences": 0, "time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
+    values = pd.concat([values, pd.DataFrame([row])], ignore_index=True)
+    values.loc[0, ["time_ps", "self_time_ps"]] = float(total_ps)
+    return values
+
+
+def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.DataFrame:
+    """Hang the instructions of each fusion below it, those with the most FLOPs first."""
+    rows = []
+    for number in range(len(tree.nodes)):
+        if tree.nodes[number].record < 0:
+            continue
+        program = profile.programs.get(int(values.at[number, "program_id"]))
+        instruction = program.instruction(str(values.at[number, "op"])) if program else None
+        if program is None or instruction is None or instruction.opcode != "fusion":
+            continue
+        costs = instruction_costs(program)
+        inside = [
+            (item, cost.flops if (cost := costs.get(item.name)) else np.nan)
+            for called in instruction.called
+            for item in program.computations[called].instructions.values()
+            if item.opcode not in _UNFUSED
+        ]
+        inside.sort(key=lambda pair: -np.nan_to_num(pair[1]))
+        for item, flops in inside[:MOST_FUSED]:
+            tree.child(number, ("fused", item.name))
+            times = values.at[number, "occurrences"]
+            rows.append(
+                {
+                    "occurrences": times,
+                    "flops": flops * times,
+                    "program": program.name,
+                    "program_id": values.at[number, "program_id"],
+                    "category": item.opcode,
+                    "framework_op": item.op_name or None,
+                    "work_kind": values.at[number, "work_kind"],
+                }
+            )
+    return pd.concat([values, pd.DataFrame(rows)], ignore_index=True) if rows else values
+
+
+def _root_over_all(frame: pd.DataFrame, table: OpTable, total_ps: int, like_xprof: bool) -> pd.DataFrame:
+    """Quote the root's rates over the whole time, idle included; xprof leaves idle out of its FLOP rate."""
+    peaks = table.peaks
+    time_s = total_ps * 1e-12 or np.nan
+    compute_s = table.busy_ps * 1e-12 or np.nan
+    root = frame.index[frame["kind"] == "root"]
+    frame.loc[root, "flops_per_s"] = frame.loc[root, "flops"] / (compute_s if like_xprof else time_s)
+    for rate, amount in (("bytes_per_s", "bytes_accessed"), ("hbm_bytes_per_s", "hbm_bytes")):
+        frame.loc[root, rate] = frame.loc[root, amount] / time_s
+    frame.loc[root, "flops_utilization"] = frame.loc[root, "flops_per_s"] / (
+        peaks.reference.value if peaks.reference else np.nan
+    )
+    frame.loc[root, "hbm_utilization"] = frame.loc[root, "hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
+    return frame
+
+
+def _shown(frame: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+    if shown.under is not None:
+        at = frame.index[frame["key"] == shown.under]
+        below = frame[frame["parent"].isin(frame.loc[at, "node"])] if len(at) else frame.iloc[:0]
+        return renumbered(below.head(shown.limit) if shown.limit else below)
+    if shown.search:
+        frame = _matching(frame, shown.search)
+    return pruned(frame, shown.limit, "self_time_ps") if shown.limit else frame
+
+
+def _matching(frame: pd.DataFrame, text: str) -> pd.DataFrame:
+    needle = text.casefold()
+    found = np.zeros(len(frame), bool)
+    for name in ("name", "framework_op", "source", "category"):
+        found |= np.array([needle in str(value or "").casefold() for value in frame[name]])
+    found &= ~frame["kind"].isin(["root", "program"]).to_numpy()
+    return renumbered(frame.loc[with_ancestors(frame, np.flatnonzero(found))])

@@ -1,0 +1,237 @@
+"""Where did the time go, op by op, and how well did each op use the device?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.device import Device, Peaks
+from xprof_nb.model.profile import ProfileData
+
+COLUMNS = [
+    "host",
+    "device",
+    "program",
+    "program_id",
+    "op",
+    "category",
+    "work_kind",
+    "framework_op",
+    "source",
+    "occurrences",
+    "time_ps",
+    "self_time_ps",
+    "time_fraction",
+    "flops",
+    "model_flops",
+    "bytes_accessed",
+    "hbm_bytes",
+    "flops_per_s",
+    "bytes_per_s",
+    "hbm_bytes_per_s",
+    "arithmetic_intensity",
+    "bound_by",
+    "flops_utilization",
+    "hbm_utilization",
+    "wasted_fraction",
+]
+COSTS = ["flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]
+_ON_THE_LINK = {"collective": "link", "host": "host"}
+SUSPICIOUS_FRACTION = 1.05
+
+
+@dataclass(frozen=True, eq=False)
+class OpTable:
+    """Every (device, op) of a selection with its sums, and the time they are a share of.
+
+    Attributes
+    ----------
+    frame
+        The identity of each op (see `described_keys`), ``host, device, occurrences, time_ps, self_time_ps,
+        transfer_ps, is_container`` and the costs of all its occurrences.
+    total_ps
+        Length of the chosen time, summed over the devices.
+    """
+
+    frame: pd.DataFrame
+    total_ps: int
+    devices: tuple[Device, ...]
+
+    @property
+    def busy_ps(self) -> float:
+        """Device time accounted for by ops."""
+        return float(self.frame["self_time_ps"].sum())
+
+    @property
+    def idle_ps(self) -> float:
+        """Device time in which nothing ran."""
+        return max(self.total_ps - self.busy_ps, 0.0)
+
+    @property
+    def peaks(self) -> Peaks:
+        """Roofs of the first device; the devices of a profile are of one kind."""
+        return self.devices[0].peaks if self.devices else Peaks()
+
+
+def op_table(profile: ProfileData, selection: Selection) -> OpTable:
+    """Sum the chosen op executions by device and op.
+
+    Bytes of an asynchronous pair are booked once, on its done half; the start half has none of its own.
+    """
+    parts = chosen_parts(profile, selection)
+    frames = [_sums(profile, part) for part in parts]
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, *COSTS])
+    total_ps = int(sum(part.total_ps.sum() for part in parts))
+    devices = tuple(part.trace.devices[row] for part in parts for row in part.devices)
+    return OpTable(frame, total_ps, devices)
+
+
+def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
+    trace, ops = part.trace, part.trace.ops
+    described = described_keys(profile, trace)
+    count = len(described)
+    group = ops.device[part.rows].astype(np.int64) * count + ops.key[part.rows]
+    size = count * len(trace.devices)
+
+    def total(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.bincount(group, values[part.rows].astype(np.float64), minlength=size)
+
+    occurrences = total(ops.occurrences)
+    seen = np.flatnonzero(occurrences)
+    device, key = seen // max(count, 1), seen % max(count, 1)
+    frame = described.iloc[key].reset_index(drop=True)
+    frame.insert(0, "host", trace.host)
+    frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
+    frame["occurrences"] = occurrences[seen].astype(np.int64)
+    frame["time_ps"] = total(ops.duration_ps)[seen]
+    frame["self_time_ps"] = total(ops.self_ps)[seen]
+    frame["transfer_ps"] = total(ops.transfer_ps)[seen]
+    frame["is_container"] = total(ops.contains)[seen] > 0
+    frame[COSTS] = frame[COSTS].mul(frame["occurrences"], axis=0)
+    return frame
+
+
+def corrected(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with each cost where it belongs: containers and start halves carry none of their own."""
+    frame = frame.copy()
+    frame.loc[frame["is_container"], COSTS] = np.nan
+    started = frame["op"].astype(str).str.contains("-start")
+    frame.loc[started, ["bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]] = np.nan
+    return frame
+
+
+def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
+    """Add rates, utilisations and what bounds each row.
+
+    FLOP/s are ``flops / self_time``. Bytes per second are ``bytes / self_time``, and for an asynchronous
+    transfer ``bytes / transfer_ps``, the time the bytes were under way. Utilisations are rates over the
+    device's peaks and are not clipped. ``wasted_fraction`` is the share of the total time that the busiest
+    resource left unused: ``time_fraction * (1 - max(flops_utilization, hbm_utilization))``.
+    """
+    frame = frame.copy()
+    self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
+    moved_s = self_s.where(~(frame["transfer_ps"] > 0), frame["transfer_ps"] * 1e-12)
+    frame["flops_per_s"] = frame["flops"] / self_s
+    frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
+    frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / moved_s
+    frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
+    frame["flops_utilization"] = frame["flops_per_s"] / (peaks.reference.value if peaks.reference else np.nan)
+    frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
+    frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
+    best = frame[["flops_utilization", "hbm_utilization"]].max(axis=1)
+    has_peaks = peaks.reference is not None or peaks.hbm is not None
+    unused = 1 - best.fillna(0).clip(0, 1) if has_peaks else np.nan
+    frame["wasted_fraction"] = frame["time_fraction"] * unused
+    frame["bound_by"] = _bound_by(frame)
+    return frame
+
+
+def _bound_by(frame: pd.DataFrame) -> pd.Series[str]:
+    """Return the resource nearest its peak; a collective waits for the link, a host transfer for the host."""
+    compute = frame["flops_utilization"].fillna(0)
+    memory = frame["hbm_utilization"].fillna(0)
+    bound = pd.Series(None, index=frame.index, dtype=object)
+    bound[memory > 0] = "memory"
+    bound[compute > memory] = "compute"
+    if "work_kind" in frame:
+        elsewhere = frame["work_kind"].map(_ON_THE_LINK)
+        bound = bound.where(elsewhere.isna(), elsewhere)
+    to_host = frame["bytes_accessed"] - frame[["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]].sum(axis=1)
+    waits = (frame["transfer_ps"] > 0) & (to_host > 0)
+    return bound.where(~waits, "host")
+
+
+def ops(profile: ProfileData, selection: Selection) -> Answer:
+    """Return one row per host, device, program and op, the most expensive first."""
+    table = op_table(profile, selection)
+    frame = with_rates(corrected(table.frame), table.peaks, table.total_ps)
+    frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
+    return Answer(frame[COLUMNS], summary(table), notes(profile, table, frame))
+
+
+def summary(table: OpTable) -> dict[str, object]:
+    """Return what every op table is a table of: the time, the devices and the roofs."""
+    reference, hbm = table.peaks.reference, table.peaks.hbm
+    return {
+        "total_time_ps": table.total_ps,
+        "busy_time_ps": table.busy_ps,
+        "idle_time_ps": table.idle_ps,
+        "idle_fraction": table.idle_ps / table.total_ps if table.total_ps else None,
+        "op_count": int(table.frame[["program_id", "op"]].drop_duplicates().shape[0]),
+        "device_count": len(table.devices),
+        "devices": [device.name for device in table.devices],
+        "device_model": table.devices[0].model if table.devices else "",
+        "peak_flops_per_s": reference.value if reference else None,
+        "peak_flops_dtype": table.peaks.reference_dtype if reference else None,
+        "peak_flops_label": reference.label if reference else None,
+        "peak_flops_source": reference.source if reference else None,
+        "peak_bytes_per_s": hbm.value if hbm else None,
+        "peak_bytes_label": hbm.label if hbm else None,
+        "peak_bytes_source": hbm.source if hbm else None,
+    }
+
+
+def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return what the numbers leave out, and why."""
+    said = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    if not len(frame):
+        said.append(_why_empty(profile))
+        return tuple(said)
+    if table.peaks.reference is None and table.peaks.hbm is None:
+        said.append(
+            "No utilisation: the peaks of this device are not known here. "
+            "On the machine that ran the work, `python -m xprof_nb.capture.calibrate` measures them."
+        )
+    described = {int(number) for number in profile.programs}
+    missing = sorted(
+        {f"{row.program}" for row in frame.itertuples() if int(row.program_id) not in described}  # type: ignore[call-overload]
+    )
+    if missing:
+        said.append(
+            f"The profile lacks the HLO of {', '.join(missing[:5])}"
+            f"{' and others' if len(missing) > 5 else ''}: their ops have no source and no FLOPs of our own counting."
+        )
+    over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]
+    if len(over):
+        said.append(
+            f"{len(over)} ops exceed 105 % of a peak ({', '.join(over['op'].head(3))}): "
+            "data that stays in cache, or a peak that is too low; nothing was clipped."
+        )
+    return tuple(said)
+
+
+def _why_empty(profile: ProfileData) -> str:
+    if any(len(host.ops) for host in profile.hosts):
+        return "No op ran in the chosen part of the profile."
+    if not any(host.event_count for host in profile.hosts):
+        return "The profile holds no event at all: nothing ran while it was captured, or tracing was off."
+    return (
+        "No XLA op was recorded, only host events: nothing ran on a device during the capture, "
+        "or the profile was taken with host_tracer_level=0."
+    )

@@ -1,0 +1,138 @@
+"""Which part of a profile a question is about: host, device, program, step, window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.steps import step_spans
+from xprof_nb.errors import UsageError
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import HostTrace
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Filters every question takes; None means all.
+
+    Attributes
+    ----------
+    device
+        Name (``"TPU:0"``) or number.
+    program
+        Module name (``"jit_step"``) or program id.
+    step
+        Step number, marked or inferred.
+    window_ps
+        Begin and end on the host's clock; an op belongs where it starts.
+    """
+
+    host: str | None = None
+    device: str | int | None = None
+    program: str | int | None = None
+    step: int | None = None
+    window_ps: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HostPart:
+    """The chosen part of one host.
+
+    Attributes
+    ----------
+    rows
+        Rows of the host's op events.
+    devices
+        Rows of the host's devices.
+    total_ps
+        Length of the chosen time, by device; what is not busy in it is idle.
+    """
+
+    trace: HostTrace
+    rows: NDArray[np.int64]
+    devices: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+
+
+def chosen_parts(profile: ProfileData, selection: Selection) -> list[HostPart]:
+    """Return what the selection leaves of each host.
+
+    Raises
+    ------
+    UsageError
+        It names a host, device, program or step the profile does not have.
+    """
+    hosts = [trace for trace in profile.hosts if selection.host in (None, trace.host)]
+    _require(hosts, "host", selection.host, [trace.host for trace in profile.hosts])
+    parts = [part for trace in hosts if (part := _part(trace, selection)) is not None]
+    if selection.device is not None:
+        _require(parts, "device", selection.device, [device.name for device in profile.devices])
+    if selection.step is not None and not any(part.total_ps.any() for part in parts):
+        numbers = sorted({int(span.step) for trace in hosts for span in step_spans(trace).itertuples()})
+        _require([], "step", selection.step, [str(number) for number in numbers])
+    if selection.program is not None and not any(_program_keys(trace, selection.program).any() for trace in hosts):
+        programs = {str(name) for trace in hosts for name in trace.keys.program}
+        _require([], "program", selection.program, sorted(programs))
+    return parts
+
+
+def _require(found: list[Any], what: str, wanted: object, known: list[str]) -> None:
+    if not found and wanted is not None:
+        shown = ", ".join(known[:20]) or "none"
+        raise UsageError(f"no {what} {wanted!r} in this profile", hint=f"It has: {shown}.")
+
+
+def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
+    devices = np.array(
+        [
+            row
+            for row, device in enumerate(trace.devices)
+            if selection.device in (None, device.name, device.ordinal, str(device.ordinal))
+        ],
+        np.int64,
+    )
+    if selection.device is not None and not len(devices):
+        return None
+    ops = trace.ops
+    keep = np.isin(ops.device, devices)
+    begin, end = selection.window_ps or trace.window_ps
+    total_ps = np.full(len(devices), end - begin, np.int64)
+    if selection.window_ps is not None:
+        keep &= (ops.host_start_ps >= begin) & (ops.host_start_ps < end)
+    if selection.program is not None:
+        keep &= _program_keys(trace, selection.program)[ops.key]
+    if selection.step is not None:
+        inside, total_ps = _in_step(trace, selection.step, devices)
+        keep &= inside
+    return HostPart(trace, np.flatnonzero(keep), devices, total_ps)
+
+
+def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
+    wanted = str(program)
+    ids = trace.keys.program_id.astype(str)
+    return np.asarray((trace.keys.program.astype(str) == wanted) | (ids == wanted), np.bool_)
+
+
+def _in_step(
+    trace: HostTrace, step: int, devices: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which ops belong to a step, and how long it lasts on each device."""
+    spans = step_spans(trace)
+    spans = spans[spans["step"] == step]
+    ops = trace.ops
+    inside = np.zeros(len(ops), np.bool_)
+    total_ps = np.zeros(len(devices), np.int64)
+    for span in spans.itertuples():
+        on_device = (
+            np.isin(ops.device, [span.device_row]) if span.device_row >= 0 else np.ones(len(ops), np.bool_)
+        )
+        if span.mark >= 0 and (ops.step >= 0).any():
+            inside |= ops.step == span.mark
+        else:
+            within = (ops.host_start_ps >= span.start_ps) & (ops.host_start_ps < span.start_ps + span.duration_ps)
+            inside |= on_device & within
+        total_ps[(devices == span.device_row) | (span.device_row < 0)] += span.duration_ps
+    return inside, total_ps

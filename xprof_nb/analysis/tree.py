@@ -1,0 +1,123 @@
+"""A table of ops as a tree: nodes in preorder, sums of a node from the ops below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+
+Step = tuple[str, str]
+"""Kind and name of a node on the way to an op."""
+
+
+@dataclass
+class Node:
+    """One node while the tree grows.
+
+    Attributes
+    ----------
+    record
+        Row of the op table an op node stands for, -1 for a node that only groups.
+    records
+        Rows of the op table below this node, its own included.
+    """
+
+    kind: str
+    name: str
+    key: str
+    parent: int
+    depth: int
+    record: int = -1
+    records: list[int] = field(default_factory=list)
+    children: dict[Step, int] = field(default_factory=dict)
+
+
+class Tree:
+    """Nodes by number; 0 is the root."""
+
+    def __init__(self, name: str) -> None:
+        self.nodes = [Node("root", name, "", -1, 0)]
+
+    def add(self, path: Iterable[Step], record: int) -> None:
+        """Put the op in row ``record`` at the end of ``path``."""
+        number = 0
+        self.nodes[0].records.append(record)
+        for step in path:
+            number = self.child(number, step)
+            self.nodes[number].records.append(record)
+        self.nodes[number].record = record
+
+    def child(self, number: int, step: Step) -> int:
+        """Return the child of a node by kind and name, made if need be."""
+        above = self.nodes[number]
+        if step not in above.children:
+            kind, name = step
+            above.children[step] = len(self.nodes)
+            self.nodes.append(Node(kind, name, f"{above.key}/{quote(name, safe='')}", number, above.depth + 1))
+        return above.children[step]
+
+    def preorder(self, weight: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+        """Return the nodes depth first, among siblings the heaviest first, equal ones by name."""
+        order: list[int] = []
+        stack = [0]
+        while stack:
+            number = stack.pop()
+            order.append(number)
+            below = sorted(
+                self.nodes[number].children.values(), key=lambda child: (-weight[child], self.nodes[child].name)
+            )
+            stack.extend(reversed(below))
+        return order
+
+
+def in_preorder(tree: Tree, values: pd.DataFrame, weight_column: str) -> pd.DataFrame:
+    """Return the nodes in preorder, numbered anew, with ``node, parent, depth, key, kind, name, children_total``."""
+    weight = values[weight_column].fillna(-1.0).to_numpy(np.float64)
+    order = tree.preorder(weight)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    nodes = [tree.nodes[row] for row in order]
+    shape = pd.DataFrame(
+        {
+            "node": np.arange(len(order), dtype=np.int32),
+            "parent": np.array([number[node.parent] if node.parent >= 0 else -1 for node in nodes], np.int32),
+            "depth": np.array([node.depth for node in nodes], np.int32),
+            "key": [node.key for node in nodes],
+            "kind": [node.kind for node in nodes],
+            "name": [node.name for node in nodes],
+            "children_total": np.array([len(node.children) for node in nodes], np.int32),
+        }
+    )
+    return pd.concat([shape, values.iloc[order].reset_index(drop=True)], axis=1)
+
+
+def pruned(frame: pd.DataFrame, limit: int, weight_column: str) -> pd.DataFrame:
+    """Return the ``limit`` heaviest nodes; a node is never heavier than its parent, so parents stay."""
+    if len(frame) <= limit:
+        return frame
+    weight = frame[weight_column].fillna(-1.0)
+    kept = frame.assign(_weight=weight).sort_values(["_weight", "depth"], ascending=[False, True], kind="stable")
+    return renumbered(frame.loc[np.sort(with_ancestors(frame, kept.index[:limit].to_numpy()))])
+
+
+def with_ancestors(frame: pd.DataFrame, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the rows and every row above them."""
+    parent = frame["parent"].to_numpy()
+    kept = set()
+    for row in rows:
+        while row >= 0 and row not in kept:
+            kept.add(int(row))
+            row = parent[row]
+    return np.array(sorted(kept), np.int64)
+
+
+def renumbered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Number the rows that are left from 0; a parent that is gone becomes -1."""
+    number = {old: new for new, old in enumerate(frame["node"])}
+    parent = [number.get(old, -1) for old in frame["parent"]]
+    return frame.assign(
+        node=np.arange(len(frame), dtype=np.int32), parent=np.array(parent, np.int32)
+    ).reset_index(drop=True)

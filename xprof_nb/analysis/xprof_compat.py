@@ -1,0 +1,96 @@
+"""xprof's own numbers, where it computes them: the same rules, odd ones included.
+
+Rules as in xprof 2.24 (`op_metrics_db_combiner`, `op_stats_to_op_profile`, `op_stats_to_hlo_stats`): times are sums
+over cores; the time of a core runs from its first op to its last; both halves of an asynchronous pair carry the
+bytes; traffic without a breakdown by memory counts as HBM in the op table and as none in the op profile.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, summary
+from xprof_nb.analysis.selection import Selection, chosen_parts
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.device import Peaks
+from xprof_nb.model.profile import ProfileData
+
+_IDENTITY = ["program_id", "op"]
+_SUMS = ["occurrences", "time_ps", "self_time_ps", *COSTS]
+
+
+def core_time_ps(profile: ProfileData, selection: Selection) -> int:
+    """Return the time from first op to last, summed over the cores."""
+    total = 0
+    for part in chosen_parts(profile, selection):
+        ops = part.trace.ops
+        end_ps = ops.start_ps + ops.duration_ps
+        for device in part.devices:
+            rows = part.rows[ops.device[part.rows] == device]
+            if len(rows):
+                total += int(end_ps[rows].max() - ops.start_ps[rows].min())
+    return total
+
+
+def by_op(frame: pd.DataFrame) -> pd.DataFrame:
+    """Sum an op table over devices and hosts."""
+    rest = [name for name in frame.columns if name not in {*_IDENTITY, *_SUMS, "transfer_ps"}]
+    how = {name: "first" for name in rest} | {name: "sum" for name in [*_SUMS, "transfer_ps"]}
+    how["is_container"] = "max"
+    merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
+    unknown = frame.groupby(_IDENTITY, sort=False)[COSTS].agg(lambda values: values.isna().all())
+    for name in COSTS:
+        merged.loc[unknown[name].to_numpy(bool), name] = np.nan
+    return merged
+
+
+def ops(table: OpTable, total_ps: int) -> Answer:
+    """Return the rows of xprof's ``hlo_stats``: one per program and op, over all cores."""
+    frame = by_op(table.frame)
+    frame["host"] = "all"
+    frame["device"] = f"all {len(table.devices)}"
+    no_breakdown = ~((frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0))
+    frame.loc[no_breakdown, "hbm_bytes"] = frame.loc[no_breakdown, "bytes_accessed"]
+    frame = _rates(frame, table.peaks, total_ps)
+    frame["bound_by"] = _bound_by(frame, table.peaks)
+    frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
+    said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
+    said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None
+    return Answer(frame[COLUMNS], said, ("Numbers as xprof computes them.",))
+
+
+def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
+    frame = frame.copy()
+    time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
+    frame["flops_per_s"] = frame["flops"] / time_s
+    frame["bytes_per_s"] = frame["bytes_accessed"] / time_s
+    frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / time_s
+    frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
+    frame["flops_utilization"] = frame["flops_per_s"] / (peaks.reference.value if peaks.reference else np.nan)
+    frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
+    frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
+    frame["wasted_fraction"] = wasted(frame)
+    return frame
+
+
+def wasted(frame: pd.DataFrame) -> pd.Series[float]:
+    """Return xprof's wasted share: unknown, as in its page, where an op moves no HBM bytes."""
+    hbm = frame["hbm_utilization"].where(frame["hbm_utilization"] > 0)
+    best = np.maximum(frame["flops_utilization"].clip(upper=1), hbm.clip(upper=1))
+    return frame["time_fraction"] * (1 - best)
+
+
+def _bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
+    """Return the resource with the largest utilisation; on a tie the earlier: Compute, HBM, VMEM Read, VMEM Write."""
+    time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
+    utilisations = {"Compute": frame["flops_utilization"].fillna(0), "HBM": frame["hbm_utilization"].fillna(0)}
+    for label, column, memory in (
+        ("VMEM Read", "on_chip_read_bytes", "vmem_read"),
+        ("VMEM Write", "on_chip_write_bytes", "vmem_write"),
+    ):
+        peak = peaks.bytes_per_s.get(memory)
+        if peak is not None:
+            utilisations[label] = (frame[column] / time_s / peak.value).fillna(0)
+    stacked = pd.DataFrame(utilisations)
+    return stacked.idxmax(axis=1).where(stacked.max(axis=1) > 0, "Unknown")

@@ -1,0 +1,139 @@
+"""One host's XSpace to the columns every backend shares, and the programs it describes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xprof_nb.formats import cpu, device_planes
+from xprof_nb.formats.hlo import read_program
+from xprof_nb.formats.xspace import XSpace
+from xprof_nb.model.program import Program
+from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
+
+_GPU = re.compile(r"/device:GPU:\d+$")
+
+
+@dataclass(frozen=True, eq=False)
+class HostFile:
+    """What one xplane file holds."""
+
+    trace: HostTrace
+    programs: Mapping[int, Program]
+
+
+def read_host(space: XSpace, host: str) -> HostFile:
+    """Return the trace and the programs of one host.
+
+    Device planes win; a host plane's own XLA ops are read only where no device plane exists, as in xprof.
+    """
+    host_plane = space.plane("/host:CPU")
+    marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
+    cores = device_planes.tensor_cores(space)
+    gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
+    notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings))]
+    if cores:
+        found: device_planes.DeviceOps | cpu.HostOps = device_planes.read_tensor_cores(cores, host)
+    elif gpus:
+        notes.append(f"Kernels of GPU planes ({len(gpus)} here) are not analysed by this version.")
+        found = _nothing()
+    elif host_plane is not None:
+        found = cpu.read_host_ops(host_plane, host, marks)
+    else:
+        found = _nothing()
+    window_ps, window_source = _window(space, found.runs)
+    trace = HostTrace(
+        host=host,
+        file=space.source,
+        devices=found.devices,
+        keys=found.keys,
+        ops=found.ops,
+        runs=found.runs,
+        marks=marks,
+        window_ps=window_ps,
+        window_source=window_source,
+        event_count=sum(len(plane.events.line) for plane in space.planes),
+        versions=_versions(space),
+        notes=tuple(notes),
+    )
+    return HostFile(trace, read_programs(space))
+
+
+def read_programs(space: XSpace) -> dict[int, Program]:
+    """Return the XLA programs in the metadata plane, by program id."""
+    plane = space.plane("/host:metadata")
+    if plane is None:
+        return {}
+    protos = plane.metadata_stat("Hlo Proto").blobs()
+    stated = plane.metadata_stat("program_id")
+    programs = {}
+    for row, proto in enumerate(protos):
+        if proto is None:
+            continue
+        name, number = device_planes.split_program_label(plane.metadata.name[row])
+        if number == 0:
+            number = int(stated.ints()[row] if stated.present[row] else plane.metadata.id[row]) % 2**64
+        programs[number] = read_program(proto, program_id=number, name=name, file=space.source)
+    return programs
+
+
+def _window(space: XSpace, runs: ProgramRuns) -> tuple[tuple[int, int], str]:
+    """Return begin and end of what the capture could see, in ps since the profile's origin."""
+    begin, end = _hull(space, runs)
+    session = space.plane("Task Environment")
+    if session is not None and {"profile_start_time", "profile_stop_time"} <= set(session.stats):
+        length_ns = int(session.stats["profile_stop_time"]) - int(session.stats["profile_start_time"])
+        if length_ns > 0:
+            # Events can lie a little past the stop; they widen the window rather than vanish.
+            return (min(0, begin), max(length_ns * 1000, end)), "from the start to the stop of the profiler"
+    return (begin, end), "from the first event to the last: the profile does not say when it was started"
+
+
+def _hull(space: XSpace, runs: ProgramRuns) -> tuple[int, int]:
+    begins, ends = [], []
+    for plane in space.planes:
+        placed = plane.events.positioned
+        if placed.any():
+            start_ps = plane.events.start_ps[placed]
+            begins.append(int(start_ps.min()))
+            ends.append(int((start_ps + plane.events.duration_ps[placed]).max()))
+    if len(runs):
+        ends.append(int((runs.start_ps + runs.duration_ps).max()))
+    return (min(begins), max(ends)) if begins else (0, 0)
+
+
+def _versions(space: XSpace) -> dict[str, str]:
+    plane = space.plane("/host:metadata")
+    stats: Mapping[str, Any] = plane.stats if plane is not None else {}
+    return {name: str(value) for name, value in stats.items() if name.endswith("_version")}
+
+
+def _no_marks() -> StepMarks:
+    return StepMarks(np.empty(0, object), *(np.empty(0, np.int64) for _ in range(3)))
+
+
+def _nothing() -> cpu.HostOps:
+    """Return the tables of a host on which no op was recorded."""
+    texts, floats, whole = np.empty(0, object), np.empty(0, np.float64), np.empty(0, np.int64)
+    keys = OpKeys(np.empty(0, np.uint64), *([texts] * 7), *([floats] * 6))
+    ops = OpEvents(
+        key=whole.astype(np.int32),
+        device=whole.astype(np.int32),
+        start_ps=whole,
+        duration_ps=whole,
+        launch_ps=whole,
+        self_ps=floats,
+        transfer_ps=floats,
+        host_start_ps=whole,
+        run_id=whole,
+        step=whole.astype(np.int32),
+        occurrences=whole,
+        contains=whole.astype(np.bool_),
+    )
+    runs = ProgramRuns(whole.astype(np.int32), whole.astype(np.uint64), texts, whole, whole, whole)
+    return cpu.HostOps((), keys, ops, runs)
+

@@ -1,0 +1,141 @@
+"""Who contains whom, and how much of the device each op accounts for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xprof_nb.formats.jit import njit
+
+Ints = NDArray[np.int64]
+
+
+def parents(line: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> NDArray[np.int32]:
+    """Return for each event the row of the innermost event of its line that includes it, -1 if none.
+
+    Parameters
+    ----------
+    line, start_ps, end_ps
+        N events in any order; equal spans nest in the order given.
+    """
+    order = np.lexsort((-end_ps, start_ps, line))
+    found = _parents(order, np.ascontiguousarray(line, np.int64), start_ps, end_ps)
+    return found
+
+
+def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which events have others inside."""
+    found = np.zeros(len(parent), np.bool_)
+    found[parent[parent >= 0]] = True
+    return found
+
+
+def self_times(parent: NDArray[np.int32], duration_ps: Ints) -> Ints:
+    """Return each event's duration less that of its direct children."""
+    inner = parent >= 0
+    children_ps = np.zeros(len(parent), np.int64)
+    np.add.at(children_ps, parent[inner], duration_ps[inner])
+    return duration_ps - children_ps
+
+
+def shared_times(
+    device: NDArray[np.int32], parent: NDArray[np.int32], start_ps: Ints, end_ps: Ints
+) -> NDArray[np.float64]:
+    """Divide every busy moment of a device equally among the ops running in it.
+
+    An op that contains running ops does not run itself. The result sums, by device, to the length of the
+    union of the spans: overlapping ops neither count twice nor hide each other.
+
+    Returns
+    -------
+    ndarray of float64, N
+        Picoseconds of the device each op accounts for.
+    """
+    n = len(device)
+    time = np.concatenate([start_ps, end_ps])
+    row = np.concatenate([np.arange(n), np.arange(n)])
+    # At one instant ends come before starts, except that a zero-length op has to start before it ends.
+    phase = np.concatenate([np.where(end_ps > start_ps, 1, 0), np.where(end_ps > start_ps, 0, 1)])
+    # Among starts of one instant the containing op first; among ends the contained one.
+    depth = _depths(parent)
+    rank = np.concatenate([depth, -depth])
+    order = np.lexsort((rank, phase, time, np.concatenate([device, device])))
+    return _shared_times(order, time, row, np.ascontiguousarray(device, np.int64), parent, n)
+
+
+@njit
+def _parents(order: Any, line: Any, start: Any, end: Any) -> Any:
+    found = np.full(len(order), -1, np.int32)
+    stack = np.empty(len(order), np.int64)
+    top = 0
+    for row in order:
+        while top > 0:
+            above = stack[top - 1]
+            if line[above] == line[row] and end[above] >= end[row] and end[above] > start[row]:
+                break
+            if line[above] == line[row] and end[above] == end[row] and start[above] == start[row]:
+                break
+            top -= 1
+        if top > 0:
+            found[row] = stack[top - 1]
+        stack[top] = row
+        top += 1
+    return found
+
+
+@njit
+def _depths(parent: Any) -> Any:
+    depth = np.zeros(len(parent), np.int64)
+    for row in range(len(parent)):
+        above = parent[row]
+        while above >= 0:
+            depth[row] += 1
+            above = parent[above]
+    return depth
+
+
+@njit
+def _shared_times(order: Any, time: Any, row_of: Any, device: Any, parent: Any, n: int) -> Any:
+    share = np.zeros(n, np.float64)
+    since = np.zeros(n, np.float64)
+    open_children = np.zeros(n, np.int64)
+    is_open = np.zeros(n, np.bool_)
+    runs = np.zeros(n, np.bool_)
+    progress = 0.0  # integral of dt / (ops running)
+    running = 0
+    now = np.int64(0)
+    current = np.int64(-1)
+    for boundary in order:
+        row = row_of[boundary]
+        if device[row] != current:
+            current, running, progress, now = device[row], 0, 0.0, time[boundary]
+        if running > 0:
+            progress += (time[boundary] - now) / running
+        now = time[boundary]
+        above = parent[row]
+        if boundary < n:  # a start
+            if above >= 0:
+                open_children[above] += 1
+                if runs[above]:
+                    share[above] += progress - since[above]
+                    runs[above] = False
+                    running -= 1
+            is_open[row] = True
+            runs[row] = True
+            since[row] = progress
+            running += 1
+        else:
+            if runs[row]:
+                share[row] += progress - since[row]
+                runs[row] = False
+                running -= 1
+            is_open[row] = False
+            if above >= 0:
+                open_children[above] -= 1
+                if open_children[above] == 0 and is_open[above]:
+                    runs[above] = True
+                    since[above] = progress
+                    running += 1
+    return share

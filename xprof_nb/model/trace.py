@@ -1,0 +1,159 @@
+"""What ran on one host, every backend in the same columns: op executions, program runs, step marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from xprof_nb.model.device import Device
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Texts = NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False)
+class OpKeys:
+    """The distinct ops of a host, K rows: an op is known by (program id, HLO name).
+
+    What only some runtimes write is None or NaN elsewhere and filled from the HLO program by the analyses.
+    Costs are per single occurrence.
+
+    Attributes
+    ----------
+    duplicate_of
+        Name shared by ops the compiler made from the same source, else None.
+    model_flops
+        FLOPs as the model states them; `flops` are normalised by the runtime to the device's reference type.
+    hbm_bytes, on_chip_read_bytes, on_chip_write_bytes
+        Traffic by memory; NaN where the runtime gave no breakdown.
+    """
+
+    program_id: NDArray[np.uint64]
+    program: Texts
+    op: Texts
+    category: Texts
+    framework_op: Texts
+    source: Texts
+    hlo_text: Texts
+    duplicate_of: Texts
+    flops: Floats
+    model_flops: Floats
+    bytes_accessed: Floats
+    hbm_bytes: Floats
+    on_chip_read_bytes: Floats
+    on_chip_write_bytes: Floats
+
+    def __len__(self) -> int:
+        return len(self.program_id)
+
+
+@dataclass(frozen=True, eq=False)
+class OpEvents:
+    """Every execution of an op, N rows ordered by (device, start).
+
+    Attributes
+    ----------
+    key, device
+        Rows of `OpKeys` and of `HostTrace.devices`.
+    start_ps, duration_ps
+        The op from its start to its end. On a CPU the end is that of the asynchronous part.
+    launch_ps
+        Time the launching call alone took; equals ``duration_ps`` where ops are synchronous.
+    self_ps
+        Time of the device this execution accounts for: its duration without the ops it contains, and on a
+        CPU, where ops of one device overlap, an equal share of each overlapped moment. Sums to busy time.
+    transfer_ps
+        For the done half of an asynchronous pair, from the start of its start half to its own end; else NaN.
+    host_start_ps
+        The start on the host's clock, which runs and steps are given in.
+    run_id
+        The program run it belongs to, 0 if unknown.
+    step
+        Row of `StepMarks`, -1 outside every marked step.
+    occurrences
+        1, or n for an aggregated event.
+    contains
+        Whether other ops ran inside this one: a loop, a call, a branch.
+    """
+
+    key: NDArray[np.int32]
+    device: NDArray[np.int32]
+    start_ps: Ints
+    duration_ps: Ints
+    launch_ps: Ints
+    self_ps: Floats
+    transfer_ps: Floats
+    host_start_ps: Ints
+    run_id: Ints
+    step: NDArray[np.int32]
+    occurrences: Ints
+    contains: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def take(self, rows: NDArray[Any]) -> OpEvents:
+        """Return the chosen rows (a mask or indices)."""
+        return OpEvents(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramRuns:
+    """Executions of whole programs, R rows ordered by (device, start), on the host's clock."""
+
+    device: NDArray[np.int32]
+    program_id: NDArray[np.uint64]
+    program: Texts
+    run_id: Ints
+    start_ps: Ints
+    duration_ps: Ints
+
+    def __len__(self) -> int:
+        return len(self.device)
+
+
+@dataclass(frozen=True, eq=False)
+class StepMarks:
+    """Steps the program annotated, in time order, on the host's clock."""
+
+    name: Texts
+    number: Ints
+    start_ps: Ints
+    duration_ps: Ints
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class HostTrace:
+    """One host of a profile.
+
+    Attributes
+    ----------
+    window_ps
+        Begin and end of what the capture could see, on the host's clock.
+    window_source
+        How the window is known, in words.
+    versions
+        Versions the runtime wrote: ``jax_version``, ``jaxlib_version`` …
+    """
+
+    host: str
+    file: str
+    devices: tuple[Device, ...]
+    keys: OpKeys
+    ops: OpEvents
+    runs: ProgramRuns
+    marks: StepMarks
+    window_ps: tuple[int, int]
+    window_source: str
+    event_count: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
