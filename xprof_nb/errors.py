@@ -48,9 +48,7 @@ class ProfileError(Exception):
         return (_rebuild, (type(self), self.what, self.file, self.position, self.hint))
 
 
-def _rebuild(
-    kind: type[ProfileError], what: str, file: str | None, position: int | None, hint: str
-) -> ProfileError:
+def _rebuild(kind: type[ProfileError], what: str, file: str | None, position: int | None, hint: str) -> ProfileError:
     return kind(what, file=file, position=position, hint=hint)
 
 

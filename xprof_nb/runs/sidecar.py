@@ -1,0 +1,203 @@
+"""What a capture knows that its profile does not say: ``xprof-nb.json`` in the run folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from xprof_nb.errors import DamagedFileError
+from xprof_nb.runs.places import locate
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+FILE_NAME = "xprof-nb.json"
+VERSION = 1
+LARGEST_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """Everything recorded beside one captured run.
+
+    Attributes
+    ----------
+    started
+        When the capture began, in UTC.
+    duration_s
+        How long the profiler ran.
+    stop_s
+        How long stopping and saving took.
+    cells
+        Notebook cells by the file name HLO metadata gives them: ``{"count": 5, "source": "…"}``.
+    cell
+        Source of the cell the capture was made of, if it was made of one.
+    devices
+        ``{"kind", "platform", "id"}`` each.
+    overhead
+        What profiling itself cost, as far as it was measured.
+    peaks
+        Measured roofs of the machine at that time.
+    other
+        Keys this version does not know, kept as they were.
+    """
+
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    origin: str = "captured"
+    started: datetime | None = None
+    duration_s: float | None = None
+    stop_s: float | None = None
+    cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cell: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    devices: tuple[Mapping[str, Any], ...] = ()
+    hostname: str = ""
+    xla_flags: str = ""
+    overhead: Mapping[str, Any] = field(default_factory=dict)
+    peaks: Mapping[str, Any] | None = None
+    other: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the file holds; absent values are left out."""
+        known = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "other"}
+        if self.started is not None:
+            known["started"] = self.started.astimezone(UTC).isoformat(timespec="milliseconds")
+        known["tags"] = list(self.tags)
+        known["devices"] = [dict(device) for device in self.devices]
+        return {
+            **self.other,
+            "version": VERSION,
+            **{key: value for key, value in known.items() if value is not None},
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any], *, file: str = FILE_NAME) -> Sidecar:
+        """Build a sidecar from what a file holds.
+
+        Raises
+        ------
+        DamagedFileError
+            A known key holds another kind of value.
+        """
+        known, other = {}, {}
+        for key, value in values.items():
+            if key in _READERS:
+                known[key] = _checked(key, value, file)
+            elif key != "version":
+                other[key] = value
+        return cls(**known, other=other)
+
+
+def read(folder: str | os.PathLike[str]) -> Sidecar | None:
+    """Return the sidecar of a run folder, None if it has none.
+
+    Raises
+    ------
+    DamagedFileError
+        There is one, but it is not what a capture writes.
+    """
+    place, where = locate(folder)
+    file = place.join(where, FILE_NAME)
+    try:
+        if place.facts(file).size_bytes > LARGEST_BYTES:
+            raise DamagedFileError("a sidecar of more than 16 MiB", file=file)
+        values = json.loads(place.read(file))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as refused:
+        raise DamagedFileError(f"the sidecar cannot be read ({refused.strerror or refused})", file=file) from refused
+    except (ValueError, RecursionError) as damaged:
+        raise DamagedFileError("the sidecar is not JSON", file=file) from damaged
+    if not isinstance(values, dict):
+        raise DamagedFileError("the sidecar is not a JSON object", file=file)
+    return Sidecar.from_json(values, file=file)
+
+
+def write(folder: str | os.PathLike[str], sidecar: Sidecar) -> Path:
+    """Write or replace the sidecar of a local run folder, atomically; return its path."""
+    target = Path(folder) / FILE_NAME
+    text = json.dumps(sidecar.to_json(), indent=1, allow_nan=False, default=str)
+    staged = target.with_name(f".{FILE_NAME}.{uuid4().hex}")
+    try:
+        with staged.open("x", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+        staged.replace(target)
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _checked(key: str, value: Any, file: str) -> Any:
+    try:
+        return None if value is None and key in _OPTIONAL else _READERS[key](value)
+    except (TypeError, ValueError) as wrong:
+        raise DamagedFileError(f"the sidecar's {key!r} is not what a capture writes", file=file) from wrong
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError
+    return value
+
+
+def _mappings(value: Any) -> dict[str, dict[str, Any]]:
+    return {key: _mapping(item) for key, item in _mapping(value).items()}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(_text(item) for item in value)
+
+
+def _devices(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(_mapping(item) for item in value)
+
+
+def _time(value: Any) -> datetime:
+    time = datetime.fromisoformat(_text(value))
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+_OPTIONAL = frozenset({"started", "duration_s", "stop_s", "cell", "peaks"})
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "name": _text,
+    "note": _text,
+    "tags": _texts,
+    "origin": _text,
+    "started": _time,
+    "duration_s": _number,
+    "stop_s": _number,
+    "cells": _mappings,
+    "cell": _text,
+    "options": _mapping,
+    "versions": _mapping,
+    "devices": _devices,
+    "hostname": _text,
+    "xla_flags": _text,
+    "overhead": _mapping,
+    "peaks": _mapping,
+}
