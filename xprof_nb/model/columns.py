@@ -90,3 +90,13 @@ def _integers(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] |
 def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
     codes, labels = pd.factorize(series, use_na_sentinel=True)
     return "str", codes.astype(np.int32), [str(label) for label in labels]
+
+
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as dictionaries of plain Python values; missing is None."""
+    columns = {name: [None if missing else _plain(value) for value, missing in zip(frame[name], frame[name].isna(), strict=True)] for name in frame}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

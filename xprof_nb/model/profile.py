@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class ProfileData:
         XLA programs by program id.
     metadata
         The sidecar written at capture: name, note, cells, options, versions; empty when there is none.
-    identity
-        Hash of what the files contain; equal bytes, equal identity.
+    identify
+        Computes `identity`; hashing every byte is worth it only for who keeps answers.
     """
 
     name: str
@@ -38,8 +39,13 @@ class ProfileData:
     hosts: tuple[HostTrace, ...]
     programs: Mapping[int, Program]
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    identity: str = ""
+    identify: Callable[[], str] = str
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def identity(self) -> str:
+        """Hash of what the files contain; equal bytes, equal identity."""
+        return self.identify()
 
     @property
     def devices(self) -> tuple[Device, ...]:

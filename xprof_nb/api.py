@@ -1,0 +1,250 @@
+"""What a person holds: `open` gives a `Profile`, its methods give `Result` objects that show themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xprof_nb import queries
+from xprof_nb.errors import UsageError
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.device import Device
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.program import Program
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xprof_nb.capture.background import capture_for as capture_for
+    from xprof_nb.capture.local import capture as capture
+
+_LATER = {"capture": "xprof_nb.capture.local", "capture_for": "xprof_nb.capture.background"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the capture functions on first use: reading profiles needs no jax."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)
+
+
+def open(path: str | os.PathLike[str], executor: Executor | None = None) -> Profile:  # noqa: A001
+    """Open a profile.
+
+    Parameters
+    ----------
+    path
+        A ``*.xplane.pb`` file, a run folder, or a log dir, of which the newest run is taken; also ``gs://…``.
+    executor
+        Decodes the hosts of a large run in parallel; any `concurrent.futures.Executor`.
+
+    Raises
+    ------
+    ProfileError
+        There is no profile, or it is damaged; the message says what to do.
+    """
+    from xprof_nb.runs.opening import open_data
+
+    return Profile(open_data(path, executor))
+
+
+def runs(logdir: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+    """Return the runs found under a log dir, newest first.
+
+    Parameters
+    ----------
+    logdir
+        ``$XPROF_NB_LOGDIR`` or ``xprof-logs`` here if None.
+
+    Returns
+    -------
+    DataFrame
+        ``run, path, started, duration_s, host_count, bytes, origin, device, note, tags``.
+    """
+    from xprof_nb.runs.catalog import runs as list_runs
+
+    return list_runs(logdir)
+
+
+def hardware(name: str | None = None) -> pd.DataFrame:
+    """Return the known peaks of devices, each with its source; of one device if named."""
+    from xprof_nb.model import hardware as known
+
+    return known.table(name)
+
+
+class Profile:
+    """One opened profile. Every method answers a question; all take the filters of `Profile.ops`."""
+
+    def __init__(self, data: ProfileData) -> None:
+        self.data = data
+
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return self.data.name
+
+    @property
+    def path(self) -> str:
+        """Where it was opened from."""
+        return self.data.path
+
+    @property
+    def origin(self) -> str:
+        """``captured``, ``opened`` or ``forecast``."""
+        return self.data.origin
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts."""
+        return tuple(trace.host for trace in self.data.hosts)
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Devices of all hosts, with their peaks."""
+        return self.data.devices
+
+    @property
+    def programs(self) -> Mapping[int, Program]:
+        """XLA programs by program id."""
+        return self.data.programs
+
+    def ops(self, **filters: Any) -> Result:
+        """Return time, work and utilisation of every op.
+
+        Parameters
+        ----------
+        **filters
+            ``host=``, ``device=``, ``program=``, ``step=``, ``window_ps=`` narrow the question;
+            ``compat="xprof"`` gives xprof's own numbers.
+        """
+        return self.ask("ops", **filters)
+
+    def op_profile(self, by: queries.By = "program", **filters: Any) -> Result:
+        """Return where the time went as a tree, grouped by program, category, framework or source."""
+        return self.ask("op_profile", by=by, **filters)
+
+    def overview(self, **filters: Any) -> Result:
+        """Return the headline values: step time, utilisation, idle time, what bounds the program."""
+        return self.ask("overview", **filters)
+
+    def steps(self, **filters: Any) -> Result:
+        """Return marked steps, or steps inferred from a program that runs again and again."""
+        return self.ask("steps", **filters)
+
+    def ask(self, query: str, **params: Any) -> Result:
+        """Ask a registered question by name."""
+        given = {name: value for name, value in params.items() if value is not None}
+        return Result(queries.ask(self.data, query, given), query, given, self)
+
+    def __repr__(self) -> str:
+        devices = ", ".join(device.name for device in self.devices[:4])
+        more = f" and {len(self.devices) - 4} more" if len(self.devices) > 4 else ""
+        return f"<Profile {self.name!r}: {len(self.hosts)} host(s), {devices or 'no device'}{more}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        return self.op_profile()._repr_mimebundle_(include, exclude)
+
+
+class Result:
+    """An answer: numbers, and how they show themselves.
+
+    Attributes
+    ----------
+    query, params
+        The question that was asked.
+    profile
+        The profile it was asked about.
+    """
+
+    def __init__(self, answer: Answer, query: str, params: Mapping[str, Any], profile: Profile) -> None:
+        self.answer = answer
+        self.query = query
+        self.params = dict(params)
+        self.profile = profile
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows; units are in the column names, missing is NaN."""
+        return self.answer.frame
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The headline values."""
+        return dict(self.answer.summary)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing or estimated, and why."""
+        return self.answer.notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rows, summary and notes as plain JSON-able values; missing is None."""
+        from xprof_nb.model.columns import plain_rows
+
+        return {
+            "query": self.query,
+            "params": self.params,
+            "summary": self.summary,
+            "notes": list(self.notes),
+            "rows": plain_rows(self.frame),
+        }
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the rows as CSV; return the text if no path is given.
+
+        Text that a spreadsheet would run as a formula is preceded by an apostrophe.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(self.frame.columns)
+        for row in self.frame.itertuples(index=False):
+            writer.writerow([_harmless(value) for value in row])
+        if path is None:
+            return text.getvalue()
+        Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+        return None
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write one self-contained page: the view with its data, needing neither network nor kernel."""
+        from xprof_nb.views import page
+
+        return page.write(self, path)
+
+    def __repr__(self) -> str:
+        return f"<{self.query} of {self.profile.name!r}: {len(self.frame)} rows>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:  # noqa: ARG002
+        from xprof_nb.views import mimebundle
+
+        return mimebundle(self)
+
+
+def _harmless(value: object) -> object:
+    """Return a CSV cell that no spreadsheet takes for a formula; missing is empty."""
+    if value is None or value != value:  # noqa: PLR0124
+        return ""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return "'" + value
+    return value
+
+
+def newest(logdir: str | os.PathLike[str] | None = None) -> Profile:
+    """Open the newest run of a log dir.
+
+    Raises
+    ------
+    UsageError
+        It holds no run yet.
+    """
+    found = runs(logdir)
+    if not len(found):
+        raise UsageError("no run yet", hint="Capture one: %xprof capture 3s.")
+    return open(found.iloc[0]["path"])

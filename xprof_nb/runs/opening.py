@@ -1,0 +1,99 @@
+"""A path to the profile it means, every host decoded and joined."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from xprof_nb.formats import xspace
+from xprof_nb.formats.host_trace import HostFile as ReadHost
+from xprof_nb.formats.host_trace import read_host
+from xprof_nb.model import hardware
+from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.profile import Origin, ProfileData
+from xprof_nb.model.trace import HostTrace
+from xprof_nb.runs import layout
+from xprof_nb.runs.identity import identity
+
+
+def open_data(path: str | os.PathLike[str], executor: Executor | None = None) -> ProfileData:
+    """Decode the profile at a path: a file, a run folder, or a log dir (its newest run).
+
+    Parameters
+    ----------
+    executor
+        Decodes the hosts; threads of this process if None.
+
+    Raises
+    ------
+    NotFoundError
+        No profile there.
+    DamagedFileError, NotAProfileError
+        A file is not a whole, well-formed profile.
+    """
+    run = layout.find(path)
+    if executor is not None:
+        hosts = list(executor.map(_read_host_file, run.files))
+    else:
+        # Two at a time: a decoder already keeps the memory bus busy.
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            hosts = list(pool.map(_read_host_file, run.files))
+    metadata = run.sidecar.to_json() if run.sidecar is not None else {}
+    return ProfileData(
+        name=metadata.get("name") or run.run,
+        path=run.folder if len(run.files) > 1 or metadata else run.files[0].path,
+        origin=_origin(metadata),
+        hosts=tuple(_with_peaks(host.trace, metadata) for host in hosts),
+        programs=_programs(hosts),
+        metadata=metadata,
+        identify=lambda: identity(run.files),
+    )
+
+
+def _read_host_file(file: layout.HostFile) -> ReadHost:
+    return read_host(xspace.read(file.source(), name=file.path), file.host)
+
+
+def _origin(metadata: Mapping[str, Any]) -> Origin:
+    return "captured" if metadata.get("origin") == "captured" else "opened"
+
+
+def _programs(hosts: Sequence[ReadHost]) -> dict[int, Any]:
+    return {number: program for host in reversed(hosts) for number, program in host.programs.items()}
+
+
+def _with_peaks(trace: HostTrace, metadata: Mapping[str, Any]) -> HostTrace:
+    """Give devices that state no roofs those measured where they ran, else those of their datasheet."""
+    return replace(trace, devices=tuple(_device_with_peaks(device, metadata) for device in trace.devices))
+
+
+def _device_with_peaks(device: Device, metadata: Mapping[str, Any]) -> Device:
+    if device.peaks.flops_per_s or device.peaks.bytes_per_s:
+        return device
+    if device.backend == "cpu":
+        peaks = _recorded_peaks(metadata) or _measured_here(device.host)
+    else:
+        peaks = hardware.datasheet(device.model)
+    return replace(device, peaks=peaks) if peaks is not None else device
+
+
+def _recorded_peaks(metadata: Mapping[str, Any]) -> Peaks | None:
+    """Return the roofs the capture wrote into its sidecar."""
+    recorded = metadata.get("peaks")
+    if not recorded:
+        return None
+    return Peaks(
+        flops_per_s={dtype: Peak(**peak) for dtype, peak in recorded.get("flops_per_s", {}).items()},
+        reference_dtype=recorded.get("reference_dtype", ""),
+        bytes_per_s={memory: Peak(**peak) for memory, peak in recorded.get("bytes_per_s", {}).items()},
+        capacity_bytes=recorded.get("capacity_bytes"),
+    )
+
+
+def _measured_here(host: str) -> Peaks | None:
+    """Return this machine's measured roofs if the profile comes from it."""
+    return hardware.measured(host) if host == socket.gethostname() else None
