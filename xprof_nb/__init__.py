@@ -20,7 +20,7 @@ _HOMES = {
     "capture_for": "xprof_nb.api",
     "ProfileError": "xprof_nb.errors",
 }
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

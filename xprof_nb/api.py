@@ -20,8 +20,6 @@ from xprof_nb.model.program import Program
 if TYPE_CHECKING:
     import pandas as pd
 
-    from xprof_nb.capture.background import capture_for as capture_for
-    from xprof_nb.capture.local import capture as capture
 
 _LATER = {"capture": "xprof_nb.capture.local", "capture_for": "xprof_nb.capture.background"}
 

@@ -123,7 +123,7 @@ def _overview(profile: ProfileData, params: Filters) -> Answer:
     return overview(profile, _selection(params), params.compat == "xprof")
 
 
-def _steps(profile: ProfileData, params: Filters) -> Answer:
+def _steps(profile: ProfileData, _params: Filters) -> Answer:
     from xprof_nb.analysis.steps import steps
 
     return steps(profile)

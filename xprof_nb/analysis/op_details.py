@@ -34,7 +34,9 @@ def op_details(profile: ProfileData, program_id: int, op: str, selection: Select
     table = op_tables.op_table(profile, selection)
     chosen = table.frame[(table.frame["program_id"] == np.uint64(program_id)) & (table.frame["op"] == op)]
     if not len(chosen):
-        raise UsageError(f"op {op!r} of program {program_id} did not run here", hint="See ops().frame for those that did.")
+        raise UsageError(
+            f"op {op!r} of program {program_id} did not run here", hint="See ops().frame for those that did."
+        )
     rows = xprof_compat.by_op(op_tables.corrected(chosen))
     frame = op_tables.with_rates(rows, table.peaks, table.total_ps)
     row = frame.iloc[0]

@@ -15,6 +15,7 @@ from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 from xprof_nb.model.trace import HostTrace
 
+_WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
 _described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
 
 
@@ -33,21 +34,26 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
 def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
-    frame = pd.DataFrame({name: getattr(keys, name) for name in names})
+    frame = pd.DataFrame({name: pd.Series(getattr(keys, name)) for name in names})
+    frame[_WORDS] = frame[_WORDS].astype(object).where(frame[_WORDS].notna(), None)
     for program_id in np.unique(keys.program_id):
         program = profile.programs.get(int(program_id))
         if program is not None:
-            _fill_from_program(frame, frame.index[keys.program_id == program_id], program, profile.metadata)
+            _fill_from_program(frame, frame.index[keys.program_id == program_id], program)
     frame["framework_op"] = [_framework_op(text) for text in frame["framework_op"]]
     frame["source"] = [in_cell(text, profile.metadata) for text in frame["source"]]
-    frame["category"] = [text if text else _guessed_category(op) for text, op in zip(frame["category"], frame["op"], strict=True)]
+    frame["category"] = [
+        text if text else _guessed_category(op) for text, op in zip(frame["category"], frame["op"], strict=True)
+    ]
     frame["work_kind"] = [work_kind(text) for text in frame["category"]]
     return frame
 
 
-def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Program, metadata: Mapping[str, Any]) -> None:
+def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Program) -> None:
     costs = instruction_costs(program)
-    filled: dict[str, list[Any]] = {name: [] for name in ("category", "framework_op", "source", "flops", "bytes_accessed")}
+    filled: dict[str, list[Any]] = {
+        name: [] for name in ("category", "framework_op", "source", "flops", "bytes_accessed")
+    }
     for row in rows:
         instruction = program.instruction(frame.at[row, "op"])
         if instruction is None:

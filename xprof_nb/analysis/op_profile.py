@@ -179,7 +179,10 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
 def _nansum(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[float]:
     """Sum columns, leaving out what is missing; nothing known gives NaN."""
     known = ~np.isnan(values)
-    return [float(total) if some else np.nan for total, some in zip(np.nansum(values, axis=0), known.any(axis=0), strict=True)]
+    return [
+        float(total) if some else np.nan
+        for total, some in zip(np.nansum(values, axis=0), known.any(axis=0), strict=True)
+    ]
 
 
 def _common(values: np.ndarray[tuple[int], np.dtype[np.object_]]) -> object:

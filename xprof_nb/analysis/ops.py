@@ -1,4 +1,4 @@
-"""Where did the time go, op by op, and how well did each op use the device?"""
+"""Where the time went, op by op, and how well each op used the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well does the model use this hardware, what bounds it, and what should one look at?"""
+"""How well the model uses this hardware, what bounds it, and what to look at."""
 
 from __future__ import annotations
 
@@ -88,7 +88,11 @@ def _device_rows(
     total_s = total_ps * 1e-12 or np.nan
     busy_s = table.busy_ps * 1e-12 or np.nan
     reference, hbm = peaks.reference, peaks.hbm
-    against = f"{units.flops_per_s(reference.value)} {peaks.reference_dtype} ({reference.label})" if reference else "an unknown peak"
+    against = (
+        f"{units.flops_per_s(reference.value)} {peaks.reference_dtype} ({reference.label})"
+        if reference
+        else "an unknown peak"
+    )
     roof = f"{units.bytes_per_s(hbm.value)} ({hbm.label})" if hbm else "an unknown peak"
     return {
         "device_busy_fraction": (_known(1 - idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
@@ -207,4 +211,6 @@ def _sentence(summary: dict[str, Any]) -> str:
     step_text = f"step {units.duration(step)}, " if step else ""
     flops = summary["flops_utilization"]
     used = f"{units.percent(flops)} of the FLOP/s peak, " if flops is not None else ""
-    return f"{head}: {step_text}{used}largest op {top[0]['op']} ({units.percent(top[0]['busy_fraction'])} of busy time)."
+    return (
+        f"{head}: {step_text}{used}largest op {top[0]['op']} ({units.percent(top[0]['busy_fraction'])} of busy time)."
+    )

@@ -116,9 +116,7 @@ def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
     return np.asarray((trace.keys.program.astype(str) == wanted) | (ids == wanted), np.bool_)
 
 
-def _in_step(
-    trace: HostTrace, step: int, devices: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _in_step(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return which ops belong to a step, and how long it lasts on each device."""
     spans = step_spans(trace)
     spans = spans[spans["step"] == step]
@@ -126,9 +124,7 @@ def _in_step(
     inside = np.zeros(len(ops), np.bool_)
     total_ps = np.zeros(len(devices), np.int64)
     for span in spans.itertuples():
-        on_device = (
-            np.isin(ops.device, [span.device_row]) if span.device_row >= 0 else np.ones(len(ops), np.bool_)
-        )
+        on_device = np.isin(ops.device, [span.device_row]) if span.device_row >= 0 else np.ones(len(ops), np.bool_)
         if span.mark >= 0 and (ops.step >= 0).any():
             inside |= ops.step == span.mark
         else:

@@ -18,7 +18,12 @@ _KINDS = {
     "host": "waiting for the host",
     "control": "control flow and other ops",
 }
-_BOUND = {"compute": "compute-bound", "memory": "memory-bound", "link": "bound by the link", "host": "waiting for the host"}
+_BOUND = {
+    "compute": "compute-bound",
+    "memory": "memory-bound",
+    "link": "bound by the link",
+    "host": "waiting for the host",
+}
 
 
 def op_profile_sentence(frame: pd.DataFrame, summary: Mapping[str, Any]) -> str:

@@ -114,10 +114,7 @@ def _inferred(trace: HostTrace) -> pd.DataFrame:
     totals = frame.groupby("program_id")["duration_ps"].agg(["sum", "count"])
     per_device = totals["count"] / max(len(trace.devices), 1)
     repeated = totals[per_device >= 2]
-    if not len(repeated):
-        frame = frame.iloc[:0]
-    else:
-        frame = frame[frame["program_id"] == repeated["sum"].idxmax()]
+    frame = frame[frame["program_id"] == repeated["sum"].idxmax()] if len(repeated) else frame.iloc[:0]
     begin, end = trace.window_ps
     frame = frame.assign(
         step=frame.groupby("device_row").cumcount(),

@@ -103,21 +103,24 @@ def pruned(frame: pd.DataFrame, limit: int, weight_column: str) -> pd.DataFrame:
     return renumbered(frame.loc[np.sort(with_ancestors(frame, kept.index[:limit].to_numpy()))])
 
 
-def with_ancestors(frame: pd.DataFrame, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def with_ancestors(
+    frame: pd.DataFrame, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the rows and every row above them."""
     parent = frame["parent"].to_numpy()
     kept = set()
     for row in rows:
-        while row >= 0 and row not in kept:
-            kept.add(int(row))
-            row = parent[row]
+        above = int(row)
+        while above >= 0 and above not in kept:
+            kept.add(above)
+            above = int(parent[above])
     return np.array(sorted(kept), np.int64)
 
 
 def renumbered(frame: pd.DataFrame) -> pd.DataFrame:
-    """Number the rows that are left from 0; a parent that is gone becomes -1."""
+    """Return the rows numbered from 0; a parent that is gone becomes -1."""
     number = {old: new for new, old in enumerate(frame["node"])}
     parent = [number.get(old, -1) for old in frame["parent"]]
-    return frame.assign(
-        node=np.arange(len(frame), dtype=np.int32), parent=np.array(parent, np.int32)
-    ).reset_index(drop=True)
+    return frame.assign(node=np.arange(len(frame), dtype=np.int32), parent=np.array(parent, np.int32)).reset_index(
+        drop=True
+    )

@@ -36,7 +36,7 @@ def core_time_ps(profile: ProfileData, selection: Selection) -> int:
 def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     """Sum an op table over devices and hosts."""
     rest = [name for name in frame.columns if name not in {*_IDENTITY, *_SUMS, "transfer_ps"}]
-    how = {name: "first" for name in rest} | {name: "sum" for name in [*_SUMS, "transfer_ps"]}
+    how = dict.fromkeys(rest, "first") | dict.fromkeys([*_SUMS, "transfer_ps"], "sum")
     how["is_container"] = "max"
     merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
     unknown = frame.groupby(_IDENTITY, sort=False)[COSTS].agg(lambda values: values.isna().all())

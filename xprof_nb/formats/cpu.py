@@ -118,7 +118,7 @@ def _op_names(
 
 
 def _keys(program_id: Ints, op_code: NDArray[np.int64]) -> tuple[NDArray[np.int32], Rows]:
-    """Number the distinct (program, op) pairs; return each event's number and one event of each."""
+    """Return each event's number among the distinct (program, op) pairs, and one event of each pair."""
     programs, program_code = np.unique(program_id, return_inverse=True)
     combined = op_code * len(programs) + program_code
     _, distinct, key = np.unique(combined, return_index=True, return_inverse=True)
@@ -269,7 +269,7 @@ _REGION = {
 
 
 def _last_before(line: NDArray[np.int32], start_ps: Ints, sorted_rows: Rows, rows: Rows) -> NDArray[np.int64]:
-    """Return, per row, the position in `sorted_rows` (by line, time) of the last one on its line not after it, or -1."""
+    """Return, per row, where in `sorted_rows` (by line, time) the last one on its line not after it is, or -1."""
     if not len(sorted_rows):
         return np.full(len(rows), -1, np.int64)
     lines = line[sorted_rows]

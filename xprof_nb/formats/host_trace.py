@@ -136,4 +136,3 @@ def _nothing() -> cpu.HostOps:
     )
     runs = ProgramRuns(whole.astype(np.int32), whole.astype(np.uint64), texts, whole, whole, whole)
     return cpu.HostOps((), keys, ops, runs)
-

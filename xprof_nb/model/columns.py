@@ -94,7 +94,12 @@ def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dictionaries of plain Python values; missing is None."""
-    columns = {name: [None if missing else _plain(value) for value, missing in zip(frame[name], frame[name].isna(), strict=True)] for name in frame}
+    columns = {
+        name: [
+            None if missing else _plain(value) for value, missing in zip(frame[name], frame[name].isna(), strict=True)
+        ]
+        for name in frame
+    }
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
