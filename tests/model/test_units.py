@@ -19,9 +19,10 @@ from xprof_nb.model import units
         (12_345, "12.3 ns"),
         (54_300_000_000, "54.3 ms"),
         (999_499, "999 ns"),
+        (9_996, "10.0 ns"),
         (999_600_000, "1.00 ms"),
         (1_170_000_000_000, "1.17 s"),
-        (1_234e12, "1\u2009230 s"),
+        (1_234e12, "1\u2009234 s"),
         (-2_500_000, "-2.50 µs"),
     ],
 )
@@ -63,6 +64,8 @@ def test_rates_and_sizes():
 def test_percent_has_one_decimal_and_is_never_clipped():
     assert units.percent(0.931) == "93.1 %"
     assert units.percent(np.float32(1.0)) == "100.0 %"
+    assert units.percent(0.0004) == "<0.1 %"
+    assert units.percent(0) == "0.0 %"
     assert units.utilization(0.34) == "34.0 %"
     assert units.utilization(1.05) == "105.0 %"
     assert units.utilization(3.03) == "303.0 % ⚠"

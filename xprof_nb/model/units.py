@@ -53,7 +53,9 @@ def size(value: Number) -> str:
 def percent(fraction: Number) -> str:
     """Return a fraction of one as a percentage: ``"93.1 %"``."""
     value = _known(fraction)
-    return MISSING if value is None else f"{value * 100:.1f} %"
+    if value is None:
+        return MISSING
+    return "<0.1 %" if 0 < value < 0.0005 else f"{value * 100:.1f} %"
 
 
 def utilization(fraction: Number) -> str:
@@ -72,15 +74,14 @@ def count(value: Number) -> str:
 
 
 def significant(value: Number) -> str:
-    """Return a bare number in three significant digits: ``"0.0123"``, ``"1 230"``."""
+    """Return a bare number in three significant digits, never cutting whole ones: ``"0.0123"``, ``"1 234"``."""
     number = _known(value)
     if number is None:
         return MISSING
     if number == 0:
         return "0"
-    rounded = float(f"{number:.3g}")
-    decimals = 2 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:.{decimals}f}" if decimals > 0 else _grouped(rounded)
+    decimals = 2 - math.floor(math.log10(abs(float(f"{number:.3g}"))))
+    return f"{number:.{decimals}f}" if decimals > 0 else _grouped(number)
 
 
 def text(value: object) -> str:
@@ -126,13 +127,13 @@ def _rescaled(value: Number, factor: float, function: Callable[[Number], str]) -
 
 
 def _scaled(value: Number, units: tuple[tuple[str, float], ...], per_unit: float = 1000.0) -> str:
-    """Return ``value`` in the largest of ``units`` it reaches, after rounding to three digits."""
+    """Return ``value`` in the largest of ``units`` it reaches."""
     number = _known(value)
     if number is None:
         return MISSING
     for unit, factor in units[:-1]:
-        scaled = float(f"{number / factor:.3g}")
-        if abs(scaled) < per_unit:
+        scaled = number / factor
+        if abs(scaled) < per_unit - 0.5:  # 999.6 is written as 1 000, so it belongs to the next unit
             return f"{significant(scaled)} {unit}"
     unit, factor = units[-1]
     return f"{significant(number / factor)} {unit}"
