@@ -30,7 +30,8 @@ VIEWS: Mapping[str, str] = {"op_profile": "op profile"}
 
 LARGEST_PAYLOAD_BYTES = 200_000
 LARGEST_TABLE_BYTES = 110_000
-ROW_LIMITS = (300, 150, 75, 30)
+TABLE_SIZES = ((300, 300), (150, 300), (75, 200), (30, 100), (10, 40))
+"""Rows, and characters of a name, to try until the table fits."""
 DETAILED_OPS = 60
 LONGEST_TEXT = 4_000
 LONGEST_NAME = 300
@@ -129,10 +130,10 @@ def _bounded(value: Any, longest_text: int, longest_list: int = LONGEST_LIST) ->
 
 def _fitting_table(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Answer, str]:
     """Return the answer with as many rows as the table's budget holds, and its wire form."""
-    asked = int(params.get("limit", ROW_LIMITS[0]))
-    for limit in sorted({min(asked, limit) for limit in ROW_LIMITS}, reverse=True):
-        answer = queries.ask(data, view, {**params, "limit": limit})
-        table = base64.b64encode(columns.encode(_clipped_names(answer.frame))).decode("ascii")
+    asked = params.get("limit", TABLE_SIZES[0][0])
+    for rows, longest in TABLE_SIZES:
+        answer = queries.ask(data, view, {**params, "limit": min(asked, rows)})
+        table = base64.b64encode(columns.encode(_clipped_names(answer.frame, longest))).decode("ascii")
         if len(table) <= LARGEST_TABLE_BYTES:
             return answer, table
     raise ProfileError(
@@ -142,10 +143,10 @@ def _fitting_table(data: ProfileData, view: str, params: Mapping[str, Any]) -> t
     )
 
 
-def _clipped_names(frame: pd.DataFrame) -> pd.DataFrame:
+def _clipped_names(frame: pd.DataFrame, longest: int) -> pd.DataFrame:
     """Return ``frame`` with every text short enough to be a cell."""
     texts = {
-        name: column.map(lambda text: _clipped(text, LONGEST_NAME), na_action="ignore")
+        name: column.map(lambda text: _clipped(str(text), longest), na_action="ignore")
         for name, column in frame.items()
         if column.dtype.kind not in "biuf"
     }
