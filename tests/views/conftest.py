@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from handmade import Asked
+from handmade import BUILT, Asked
 
 from xprof_nb import queries
 
@@ -23,9 +23,6 @@ def answering(monkeypatch):
 @pytest.fixture
 def built(monkeypatch, tmp_path):
     """Stand in for a built front end."""
-    (tmp_path / "op_profile.js").write_text(
-        "export const mountPage = (payload, el) => { el.textContent = payload.title; };\n"
-        "export default { render() {} }; // </script> in a comment\n"
-    )
+    (tmp_path / "op_profile.js").write_text(BUILT)
     monkeypatch.setattr("xprof_nb.views.widget.STATIC", tmp_path)
     return tmp_path

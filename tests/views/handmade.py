@@ -13,6 +13,7 @@ from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"'\u202e\x1b[31m\ud800=cmd()"
+BUILT = "export default { render() {} }; // </script> in a comment\n"
 MILLISECOND_PS = 1_000_000_000.0
 
 

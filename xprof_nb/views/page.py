@@ -1,7 +1,7 @@
 """One answer as one HTML file: opens from disk, asks nobody, prints.
 
-The file holds the table for print and for browsers without scripts, the payload as JSON and the view's module; the
-module draws the payload over the table.
+The file holds the table for print and for browsers without scripts, the payload as JSON and the view's module, which
+finds the payload and draws it in place of the table.
 """
 
 from __future__ import annotations
@@ -32,22 +32,14 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 8px 0; }
 th, td { padding: 2px 8px; border-bottom: 1px solid var(--line); font-weight: normal; }
 thead th { font-weight: 600; }
-.drawn #table { display: none; }
+#xprof-nb-view:has([role="treegrid"]) ~ #table { display: none; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --faint: #444; --line: #ccc; }
   body { margin: 0; }
-  #view { display: none; }
-  .drawn #table { display: block; }
+  #xprof-nb-view { display: none; }
+  #xprof-nb-view:has([role="treegrid"]) ~ #table { display: block; }
   tr { break-inside: avoid; }
 }
-"""
-
-_START = """
-const payload = JSON.parse(document.getElementById("xprof-nb-payload").textContent);
-const source = document.getElementById("xprof-nb-view").textContent;
-const { mountPage } = await import("data:text/javascript;base64," + source.trim());
-mountPage(payload, document.getElementById("view"));
-document.body.classList.add("drawn");
 """
 
 
@@ -87,7 +79,7 @@ def page(result: Shown) -> str:
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{escaping.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f'<h1>{escaping.escape(title)}</h1>\n<p class="facts">{escaping.escape(_facts(result))}</p>\n'
-        f'<div id="view"></div>\n<main id="table">\n{fallback.html(table)}\n</main>\n'
+        f'<div id="xprof-nb-view"></div>\n<main id="table">\n{fallback.html(table)}\n</main>\n'
         + (_scripts(result.query, payload) if payload else "")
         + "</body>\n</html>\n"
     )
@@ -99,8 +91,7 @@ def _scripts(view: str, payload: dict[str, Any]) -> str:
     module = base64.b64encode(widget.esm(view).encode()).decode("ascii")
     return (
         f'<script type="application/json" id="xprof-nb-payload">{data}</script>\n'
-        f'<script type="text/plain" id="xprof-nb-view">{module}</script>\n'
-        f'<script type="module">{_START}</script>\n'
+        f'<script type="module" src="data:text/javascript;base64,{module}"></script>\n'
     )
 
 
