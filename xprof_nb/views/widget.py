@@ -130,7 +130,7 @@ def _place() -> tuple[str, str] | None:
     """Return the cell that runs and which run of it, or None where there is no kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if getattr(shell, "kernel", None) is None:
+    if shell is None or getattr(shell, "kernel", None) is None:
         return None
     parent = shell.get_parent() or {}
     cell = (parent.get("metadata") or {}).get("cellId") or "a cell without a name"
@@ -146,7 +146,7 @@ def _widget_class(view: str) -> type:
     """Return the widget class that draws ``view``; made on first use, since importing anywidget takes a while."""
     import anywidget  # noqa: PLC0415
 
-    class View(anywidget.AnyWidget):
+    class View(anywidget.AnyWidget):  # type: ignore[misc]
         """A live view of one profile."""
 
         _esm = esm(view)
