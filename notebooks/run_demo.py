@@ -96,11 +96,13 @@ def top_ops(ops: pd.DataFrame) -> str:
         )
         for op in ops.nlargest(TOP, "self_time_ps").itertuples()
     ]
-    op, program, time_, share, rate, bound = (max(map(len, column)) for column in zip(*rows, strict=True))
-    return "\n".join(
-        f"  {r[0]:<{op}}  {r[1]:<{program}}  {r[2]:>{time_}}  {r[3]:>{share}}  {r[4]:>{rate}}  {r[5]:<{bound}}"
-        for r in rows
-    )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(_padded(row, widths)) for row in rows)
+
+
+def _padded(row: tuple[str, ...], widths: list[int]) -> list[str]:
+    names, numbers = row[:2], row[2:]
+    return ["", *map(str.ljust, names, widths[:2]), *map(str.rjust, numbers, widths[2:])]
 
 
 if __name__ == "__main__":

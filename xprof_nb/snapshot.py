@@ -183,7 +183,7 @@ def _run(data: ProfileData) -> dict[str, Any]:
         "name": data.name,
         "path": data.path,
         "origin": data.origin,
-        "hosts": [host.name for host in data.hosts],
+        "hosts": [trace.host for trace in data.hosts],
         "devices": [device.name for device in data.devices],
         "identity": data.identity,
     }

@@ -52,7 +52,8 @@ def _node(position: tuple[int, int, int], kind: str, name: str, time_ps: float) 
         "flops_per_s": 312e12 if is_op else np.nan,
         "flops_utilization": 0.34 if is_op else np.nan,
         "bytes_accessed": 1e6 if is_op else np.nan,
-        "bytes_per_s": 980e9 if is_op else np.nan,
+        "bytes_per_s": 1960e9 if is_op else np.nan,
+        "hbm_bytes_per_s": 980e9 if is_op else np.nan,
         "hbm_utilization": 1.2 if is_op else np.nan,
         "bound_by": "memory" if is_op else None,
         "wasted_fraction": 0.61 if is_op else np.nan,
@@ -101,5 +102,5 @@ class Asked:
 
 def profile_data(name: str = "train-1") -> ProfileData:
     device = Device(host="h", backend="cpu", ordinal=0, name="CPU:0", model="EPYC")
-    host = SimpleNamespace(name="h", devices=(device,))
+    host = SimpleNamespace(host="h", devices=(device,))
     return ProfileData(name=name, path="/runs/train-1", origin="captured", hosts=(host,), programs={}, identity="abc")

@@ -133,7 +133,7 @@ def _op_profile_cells(frame: pd.DataFrame) -> dict[str, list[str]]:
         "self time": _written(frame, "self_time_ps"),
         "count": _written(frame, "occurrences"),
         "FLOP/s": _with_share(frame, "flops_per_s", "flops_utilization"),
-        "memory": _with_share(frame, "bytes_per_s", "hbm_utilization"),
+        "memory": _with_share(frame, "hbm_bytes_per_s", "hbm_utilization"),
         "bound by": _written(frame, "bound_by"),
         "wasted": _written(frame, "wasted_fraction"),
     }

@@ -97,6 +97,6 @@ def _scripts(view: str, payload: dict[str, Any]) -> str:
 
 def _facts(result: Shown) -> str:
     data = result.profile.data
-    hosts = ", ".join(host.name for host in data.hosts)
+    hosts = ", ".join(trace.host for trace in data.hosts)
     models = ", ".join(sorted({device.model or device.name for device in data.devices}))
     return " · ".join(filter(None, (hosts, models, f"xprof_nb {__version__}")))
