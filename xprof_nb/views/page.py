@@ -1,0 +1,102 @@
+"""One answer as one HTML file: opens from disk, asks nobody, prints.
+
+The file holds the table for print and for browsers without scripts, the payload as JSON and the view's module, which
+finds the payload and draws it in place of the table.
+"""
+
+from __future__ import annotations
+
+import base64
+import html as escaping
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xprof_nb import __version__, snapshot
+from xprof_nb.views import fallback, widget
+
+if TYPE_CHECKING:
+    from xprof_nb.views import Shown
+
+_STYLE = """
+:root { color-scheme: light dark; --page: #fff; --ink: #1f2328; --faint: #59636e; --line: #d1d9e0; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #111418; --ink: #e6e6e6; --faint: #9aa4af; --line: #3a414a; }
+}
+body { margin: 24px; background: var(--page); color: var(--ink); font: 13px/1.5 system-ui, sans-serif; }
+h1 { font-size: 18px; font-weight: 600; margin: 0; }
+.facts { color: var(--faint); margin: 0 0 16px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: var(--faint); padding: 8px 0; }
+th, td { padding: 2px 8px; border-bottom: 1px solid var(--line); font-weight: normal; }
+thead th { font-weight: 600; }
+#xprof-nb-view:has([role="treegrid"]) ~ #table { display: none; }
+@media print {
+  :root { color-scheme: light; --page: #fff; --ink: #000; --faint: #444; --line: #ccc; }
+  body { margin: 0; }
+  #xprof-nb-view { display: none; }
+  #xprof-nb-view:has([role="treegrid"]) ~ #table { display: block; }
+  tr { break-inside: avoid; }
+}
+"""
+
+
+def write(result: Shown, path: str | os.PathLike[str]) -> Path:
+    """Write ``result`` as one self-contained HTML file and return where it is.
+
+    The file appears whole or not at all.
+
+    Raises
+    ------
+    ProfileError
+        The front end of this installation was not built.
+    """
+    target = Path(path)
+    text = page(result)
+    descriptor, staged = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(staged).chmod(0o644)
+        Path(staged).replace(target)
+    except BaseException:
+        Path(staged).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def page(result: Shown) -> str:
+    """Return the text of that file; for a query without an interactive view, the table alone."""
+    table = fallback.table(result)
+    payload = None
+    if result.query in snapshot.VIEWS:
+        payload = snapshot.build(result.profile.data, result.query, result.params)
+    title = payload["title"] if payload else table.caption
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{escaping.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f'<h1>{escaping.escape(title)}</h1>\n<p class="facts">{escaping.escape(_facts(result))}</p>\n'
+        f'<div id="xprof-nb-view"></div>\n<main id="table">\n{fallback.html(table)}\n</main>\n'
+        + (_scripts(result.query, payload) if payload else "")
+        + "</body>\n</html>\n"
+    )
+
+
+def _scripts(view: str, payload: dict[str, Any]) -> str:
+    # Only "<" can end a script element: JSON writes it as an escape, and the module is base64.
+    data = json.dumps(payload, allow_nan=False).replace("<", "\\u003c")
+    module = base64.b64encode(widget.esm(view).encode()).decode("ascii")
+    return (
+        f'<script type="application/json" id="xprof-nb-payload">{data}</script>\n'
+        f'<script type="module" src="data:text/javascript;base64,{module}"></script>\n'
+    )
+
+
+def _facts(result: Shown) -> str:
+    data = result.profile.data
+    hosts = ", ".join(trace.host for trace in data.hosts)
+    models = ", ".join(sorted({device.model or device.name for device in data.devices}))
+    return " · ".join(filter(None, (hosts, models, f"xprof_nb {__version__}")))

@@ -1,0 +1,170 @@
+"""The view in a running notebook: an anywidget that asks the kernel, and the kernel's side of that talk.
+
+A request is a custom message ``{"id", "query", "params"}``; the reply is ``{"id", "ok": true}`` with one buffer (a
+table of `model.columns`), ``{"id", "ok": true, "payload"}`` for the query ``"snapshot"``, or ``{"id", "ok": false,
+"error": {"kind", "message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
+so a view answers while a cell runs.
+
+The profile is never a trait: widget state is saved, compared and sent as a whole. A widget lets go of its profile
+when it closes, and it closes when its cell runs again.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from xprof_nb import queries, snapshot
+from xprof_nb.errors import ProfileError, UsageError
+from xprof_nb.model import columns
+
+if TYPE_CHECKING:
+    from xprof_nb.model.profile import ProfileData
+
+STATIC = Path(__file__).parent.parent / "static"
+_log = logging.getLogger(__name__)
+
+
+def esm(view: str) -> str:
+    """Return the JavaScript module that draws ``view``.
+
+    Raises
+    ------
+    ProfileError
+        The front end of this installation was not built.
+    """
+    path = STATIC / f"{view}.js"
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ProfileError(
+            "the interactive view was not built",
+            file=path,
+            hint="From a source checkout run `npm install && npm run build`; a wheel from PyPI brings it.",
+        ) from None
+
+
+def show(data: ProfileData, view: str, params: Mapping[str, Any]) -> str | None:
+    """Return the model id of a new live view, or None where no kernel could answer it.
+
+    Views that an earlier run of the same cell left behind are closed: their output is gone.
+
+    Raises
+    ------
+    ProfileError
+        The front end of this installation was not built.
+    """
+    place = _place()
+    if place is None:
+        return None
+    cell, run = place
+    for older in [widget for widget in _SHOWN[cell] if widget.run != run]:
+        older.close()
+    widget = _widget_class(view)(data, view, dict(params), run)
+    _SHOWN[cell].add(widget)
+    return str(widget.model_id)
+
+
+def close_all() -> None:
+    """Close every live view of this kernel; what they show stays as a snapshot."""
+    for widgets in list(_SHOWN.values()):
+        for widget in list(widgets):
+            widget.close()
+    _SHOWN.clear()
+
+
+def reply(
+    data: ProfileData | None, view: str, params: Mapping[str, Any], message: Any
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the content and buffers that answer one request; whatever goes wrong is part of the answer.
+
+    Parameters
+    ----------
+    data
+        The profile, None once the view is closed.
+    view, params
+        What the view shows, for the query ``"snapshot"``.
+    message
+        The content of the request, as it came.
+    """
+    identifier = message.get("id") if isinstance(message, Mapping) else None
+    try:
+        query, asked = _request(message)
+        if data is None:
+            raise ProfileError("this view is closed", hint="Run its cell again.")
+        if query == "snapshot":
+            return {"id": identifier, "ok": True, "payload": snapshot.build(data, view, {**params, **asked})}, []
+        answer = queries.ask(data, query, asked)
+        meta = snapshot.json_safe({"summary": answer.summary, "notes": answer.notes})
+        return {"id": identifier, "ok": True}, [columns.encode(answer.frame, meta)]
+    except ProfileError as error:
+        return {"id": identifier, "ok": False, "error": _described(error)}, []
+    except Exception as error:
+        _log.exception("a view's request failed")
+        hint = "The kernel's log has the traceback; please report it with this message."
+        described = {"kind": type(error).__name__, "message": str(error), "hint": hint}
+        return {"id": identifier, "ok": False, "error": described}, []
+
+
+def _request(message: Any) -> tuple[str, dict[str, Any]]:
+    if not isinstance(message, Mapping):
+        raise UsageError("a request is an object with id, query and params")
+    query, params = message.get("query"), message.get("params") or {}
+    if not isinstance(query, str) or not isinstance(params, Mapping):
+        raise UsageError("a request names a query and its params are an object")
+    return query, {str(name): value for name, value in params.items()}
+
+
+def _described(error: ProfileError) -> dict[str, str]:
+    message = str(error).removesuffix(error.hint).rstrip()
+    return {"kind": type(error).__name__, "message": message, "hint": error.hint}
+
+
+def _place() -> tuple[str, str] | None:
+    """Return the cell that runs and which run of it, or None where there is no kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None or getattr(shell, "kernel", None) is None:
+        return None
+    parent = shell.get_parent() or {}
+    cell = (parent.get("metadata") or {}).get("cellId") or "a cell without a name"
+    return str(cell), str((parent.get("header") or {}).get("msg_id"))
+
+
+# Which views a cell has shown. Weak, so that this table never keeps a widget: ipywidgets does until it is closed.
+_SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
+
+
+@cache
+def _widget_class(view: str) -> type:
+    """Return the widget class that draws ``view``; made on first use, since importing anywidget takes a while."""
+    import anywidget  # noqa: PLC0415
+
+    class View(anywidget.AnyWidget):  # type: ignore[misc]
+        """A live view of one profile."""
+
+        _esm = esm(view)
+
+        def __init__(self, data: ProfileData, view: str, params: Mapping[str, Any], run: str) -> None:
+            self.run = run
+            self._data: ProfileData | None = data
+            self._shows = (view, params)
+            super().__init__()
+            self.on_msg(type(self)._answer)
+
+        def _answer(self, message: Any, _buffers: list[bytes]) -> None:
+            content, buffers = reply(self._data, *self._shows, message)
+            self.send(content, buffers)
+
+        def close(self) -> None:
+            self._data = None
+            super().close()
+
+    View.__name__ = View.__qualname__ = f"XprofNb{view.title().replace('_', '')}"
+    return View
