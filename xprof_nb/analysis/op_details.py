@@ -10,8 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
-from xprof_nb.analysis.costs import instruction_costs
-from xprof_nb.analysis.op_identity import source_of
+from xprof_nb.analysis.op_identity import costs_of
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
@@ -68,16 +67,13 @@ def _identity(profile: ProfileData, program: Program | None, instruction: Instru
             "opcode": None, "source": None, "cell": None, "cell_source": None, "shape": None,
             "operands": [], "hlo_text": None, "fused": [], "source_stack": [],
         }  # fmt: skip
-    computation = program.computations[instruction.computation]
-    source = source_of(instruction)
+    source = instruction.source or None
     return {
         "opcode": instruction.opcode,
         "source": source,
         **cell_line(source, profile.metadata),
         "shape": str(instruction.shape),
-        "operands": [
-            {"name": name, "shape": str(computation.instructions[name].shape)} for name in instruction.operands
-        ],
+        "operands": [{"name": name, "shape": str(program.instructions[name].shape)} for name in instruction.operands],
         "hlo_text": program.text(instruction.name),
         "fused": _fused(program, instruction),
         "source_stack": list(instruction.source_stack),
@@ -99,14 +95,13 @@ def cell_line(source: str | None, metadata: Mapping[str, Any]) -> dict[str, str 
 def _fused(program: Program, instruction: Instruction) -> list[dict[str, Any]]:
     if instruction.opcode != "fusion":
         return []
-    costs = instruction_costs(program)
-    inside = [item for called in instruction.called for item in program.computations[called].instructions.values()]
+    costs = costs_of(program)
+    inside = [item for called in instruction.called for item in program.computations[called].instructions]
     shown = []
     for item in inside:
         if item.opcode in {"parameter", "constant"}:
             continue
-        cost = costs.get(item.name)
-        flops = cost.flops if cost else np.nan
+        flops = costs.cost(item.name).flops
         shown.append(
             {
                 "name": item.name,

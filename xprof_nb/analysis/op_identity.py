@@ -8,14 +8,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
-from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
-from xprof_nb.model.trace import HostTrace
+from xprof_nb.model.trace import HostTrace, OpKeys
 
 _WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
+_FILLED = ["category", "framework_op", "source", "flops", "bytes_accessed", "hbm_bytes"]
+_HOST_MEMORY = "S(5)"
+_counted: WeakKeyDictionary[Program, CostTable] = WeakKeyDictionary()
 _described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
 
 
@@ -45,27 +49,27 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     frame["category"] = [
         text if text else _guessed_category(op) for text, op in zip(frame["category"], frame["op"], strict=True)
     ]
-    frame["work_kind"] = [work_kind(text) for text in frame["category"]]
+    kinds = pd.Series([work_kind(text) for text in frame["category"]], dtype=object)
+    frame["work_kind"] = kinds.mask(_touches_host(keys), "host")
     return frame
 
 
 def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Program) -> None:
-    costs = instruction_costs(program)
-    filled: dict[str, list[Any]] = {
-        name: [] for name in ("category", "framework_op", "source", "flops", "bytes_accessed")
-    }
+    costs = costs_of(program)
+    filled: dict[str, list[Any]] = {name: [] for name in _FILLED}
     for row in rows:
         instruction = program.instruction(frame.at[row, "op"])
         if instruction is None:
-            values: tuple[Any, ...] = (None, None, None, np.nan, np.nan)
+            values: tuple[Any, ...] = (None, None, None, np.nan, np.nan, np.nan)
         else:
-            cost = costs.get(instruction.name)
+            cost = costs.cost(instruction.name)
             values = (
                 category(instruction, program),
                 instruction.op_name or None,
-                source_of(instruction),
-                cost.flops if cost else np.nan,
-                cost.bytes_accessed if cost else np.nan,
+                instruction.source or None,
+                cost.flops,
+                cost.bytes_accessed,
+                cost.bytes_accessed - cost.host_bytes,
             )
         for name, value in zip(filled, values, strict=True):
             filled[name].append(value)
@@ -73,18 +77,26 @@ def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Progra
     for name, values_of in filled.items():
         stated = frame.loc[rows, name]
         frame.loc[rows, name] = stated.where(stated.notna(), pd.Series(values_of, index=rows, dtype=stated.dtype))
-    stated = frame.loc[rows, "hbm_bytes"]
-    # Without a breakdown by memory all traffic is that of the main memory: CPUs have no other in the HLO.
-    frame.loc[rows, "hbm_bytes"] = stated.where(stated.notna(), pd.Series(filled["bytes_accessed"], index=rows))
     modelled = frame.loc[rows, "model_flops"]
     frame.loc[rows, "model_flops"] = modelled.where(modelled.notna(), frame.loc[rows, "flops"])
 
 
-def source_of(instruction: Instruction) -> str | None:
-    """Return ``file:line`` of an instruction, None if the compiler kept none."""
-    if not instruction.source_file:
-        return None
-    return f"{instruction.source_file}:{instruction.source_line}"
+def _touches_host(keys: OpKeys) -> NDArray[np.bool_]:
+    """Return which ops copy to or from host memory, space 5 in a TPU's layouts; a done half as its start half."""
+    copies = {
+        str(op)
+        for op, text in zip(keys.op, keys.hlo_text, strict=True)
+        if text and "copy" in str(op) and _HOST_MEMORY in text.partition(" = ")[2].partition("metadata=")[0]
+    }
+    halves = copies | {op.replace("-start", "-done") for op in copies}
+    return np.array([str(op) in halves for op in keys.op], np.bool_)
+
+
+def costs_of(program: Program) -> CostTable:
+    """Return the costs of a program's instructions, counted once."""
+    if program not in _counted:
+        _counted[program] = instruction_costs(program)
+    return _counted[program]
 
 
 def in_cell(source: str | None, metadata: Mapping[str, Any]) -> str | None:

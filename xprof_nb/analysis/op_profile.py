@@ -10,7 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
-from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.op_identity import costs_of
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.sentences import op_profile_sentence
@@ -165,6 +165,8 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
         if node.record < 0:
             # What a group took is what its ops took themselves: an inclusive time would count loops twice.
             row["time_ps"] = row["self_time_ps"]
+            # Transfers overlap each other and the ops; their lengths do not add up to a time.
+            row["transfer_ps"] = 0.0
         for name, values in words.items():
             row[name] = _common(values[node.records])
         if node.record < 0 and row["work_kind"] is None and node.records:
@@ -208,11 +210,11 @@ def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.Da
         instruction = program.instruction(str(values.at[number, "op"])) if program else None
         if program is None or instruction is None or instruction.opcode != "fusion":
             continue
-        costs = instruction_costs(program)
+        costs = costs_of(program)
         inside = [
-            (item, cost.flops if (cost := costs.get(item.name)) else np.nan)
+            (item, costs.cost(item.name).flops)
             for called in instruction.called
-            for item in program.computations[called].instructions.values()
+            for item in program.computations[called].instructions
             if item.opcode not in _UNFUSED
         ]
         inside.sort(key=lambda pair: -np.nan_to_num(pair[1]))

@@ -109,7 +109,7 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     frame.insert(0, "host", trace.host)
     frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
     frame["occurrences"] = occurrences[seen].astype(np.int64)
-    frame["time_ps"] = total(ops.duration_ps)[seen]
+    frame["time_ps"] = total(ops.duration_ps)[seen].astype(np.int64)
     frame["self_time_ps"] = total(ops.self_ps)[seen]
     frame["transfer_ps"] = total(ops.transfer_ps)[seen]
     frame["is_container"] = total(ops.contains)[seen] > 0
@@ -162,9 +162,7 @@ def _bound_by(frame: pd.DataFrame) -> pd.Series[str]:
     if "work_kind" in frame:
         elsewhere = frame["work_kind"].map(_ON_THE_LINK)
         bound = bound.where(elsewhere.isna(), elsewhere)
-    to_host = frame["bytes_accessed"] - frame[["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]].sum(axis=1)
-    waits = (frame["transfer_ps"] > 0) & (to_host > 0)
-    return bound.where(~waits, "host")
+    return bound
 
 
 def ops(profile: ProfileData, selection: Selection) -> Answer:

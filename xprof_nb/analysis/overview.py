@@ -142,7 +142,7 @@ def duty_cycle(profile: ProfileData, selection: Selection) -> float:
             runs = np.isin(trace.runs.device, np.flatnonzero(chips == chip))
             if not len(rows):
                 continue
-            start, end = ops.host_start_ps[rows], ops.host_start_ps[rows] + ops.launch_ps[rows]
+            start, end = ops.host_start_ps[rows], ops.host_start_ps[rows] + ops.host_duration_ps[rows]
             run_start = trace.runs.start_ps[runs]
             run_end = run_start + trace.runs.duration_ps[runs]
             on_duty = ~off_duty[ops.key[rows]]

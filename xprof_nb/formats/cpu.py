@@ -42,9 +42,9 @@ def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
     devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals)
     run_id = plane.event_stat("run_id").ints()[rows]
     start_ps = plane.events.start_ps[rows]
-    launch_ps = plane.events.duration_ps[rows]
-    end_ps = np.maximum(start_ps + launch_ps, _asynchronous_ends(plane, rows))
-    parent = nesting.parents(plane.events.line[rows], start_ps, start_ps + launch_ps)
+    host_duration_ps = plane.events.duration_ps[rows]
+    end_ps = np.maximum(start_ps + host_duration_ps, _asynchronous_ends(plane, rows))
+    parent = nesting.parents(plane.events.line[rows], start_ps, start_ps + host_duration_ps)
     device = np.searchsorted(ordinals, ordinal).astype(np.int32)
 
     names = plane.metadata.name
@@ -61,7 +61,7 @@ def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
         device=device,
         start_ps=start_ps,
         duration_ps=end_ps - start_ps,
-        launch_ps=launch_ps,
+        host_duration_ps=host_duration_ps,
         self_ps=nesting.shared_times(device, parent, start_ps, end_ps),
         transfer_ps=np.full(len(rows), np.nan),
         host_start_ps=start_ps,

@@ -169,7 +169,6 @@ def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
     """Return the events of the plane's op line, self times by inclusion of device time."""
     rows = _rows_of(plane, "XLA Ops")
     events = plane.events
-    host_start_ps = events.start_ps[rows]
     offset = plane.event_stat("device_offset_ps")
     duration = plane.event_stat("device_duration_ps")
     start_ps = np.where(offset.present, offset.ints(), events.start_ps)[rows]
@@ -182,7 +181,8 @@ def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
             "start_ps": start_ps,
             "duration_ps": duration_ps,
             "self_ps": nesting.self_times(parent, duration_ps).astype(np.float64),
-            "host_start_ps": host_start_ps,
+            "host_start_ps": events.start_ps[rows],
+            "host_duration_ps": events.duration_ps[rows],
             "occurrences": np.maximum(events.occurrences[rows], 1),
             "contains": nesting.containers(parent),
         }
@@ -213,7 +213,7 @@ def _joined(keys: pd.DataFrame, events: pd.DataFrame) -> tuple[OpKeys, OpEvents]
         device=events["device"].to_numpy(np.int32),
         start_ps=events["start_ps"].to_numpy(np.int64),
         duration_ps=events["duration_ps"].to_numpy(np.int64),
-        launch_ps=events["duration_ps"].to_numpy(np.int64),
+        host_duration_ps=events["host_duration_ps"].to_numpy(np.int64),
         self_ps=events["self_ps"].to_numpy(np.float64),
         transfer_ps=_transfer_times(distinct["op"].to_numpy(object), events),
         host_start_ps=events["host_start_ps"].to_numpy(np.int64),

@@ -125,7 +125,7 @@ def _nothing() -> cpu.HostOps:
         device=whole.astype(np.int32),
         start_ps=whole,
         duration_ps=whole,
-        launch_ps=whole,
+        host_duration_ps=whole,
         self_ps=floats,
         transfer_ps=floats,
         host_start_ps=whole,

@@ -63,15 +63,13 @@ class OpEvents:
         Rows of `OpKeys` and of `HostTrace.devices`.
     start_ps, duration_ps
         The op from its start to its end. On a CPU the end is that of the asynchronous part.
-    launch_ps
-        Time the launching call alone took; equals ``duration_ps`` where ops are synchronous.
+    host_start_ps, host_duration_ps
+        The same on the host's clock, which runs and steps are given in; on a CPU, of the launching call alone.
     self_ps
         Time of the device this execution accounts for: its duration without the ops it contains, and on a
         CPU, where ops of one device overlap, an equal share of each overlapped moment. Sums to busy time.
     transfer_ps
         For the done half of an asynchronous pair, from the start of its start half to its own end; else NaN.
-    host_start_ps
-        The start on the host's clock, which runs and steps are given in.
     run_id
         The program run it belongs to, 0 if unknown.
     step
@@ -86,7 +84,7 @@ class OpEvents:
     device: NDArray[np.int32]
     start_ps: Ints
     duration_ps: Ints
-    launch_ps: Ints
+    host_duration_ps: Ints
     self_ps: Floats
     transfer_ps: Floats
     host_start_ps: Ints
