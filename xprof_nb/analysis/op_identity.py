@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.model.profile import ProfileData
-from xprof_nb.model.program import Instruction, Program
+from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpKeys
 
 _WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
