@@ -1,0 +1,35 @@
+"""One decorator for every compiled kernel of the package, and the register by which they are warmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+from xprof_nb.formats.cache import cache_dir
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+WarmUp = TypeVar("WarmUp", bound=Callable[[], object])
+
+WARM_UPS: list[Callable[[], object]] = []
+
+
+def njit(kernel: Kernel) -> Kernel:
+    """Compile ``kernel`` at its first call, without the GIL, and keep the machine code in `cache_dir`.
+
+    A kernel calls only kernels of its own file: the cached code is thrown away when that file changes, no other.
+    """
+    # The folder is read when the dispatcher is made; the setting is put back so that other users of numba in this
+    # process, and its children, keep theirs.
+    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_dir() / "kernels")
+    try:
+        return cast("Kernel", numba.njit(kernel, cache=True, nogil=True, error_model="numpy"))
+    finally:
+        numba.config.CACHE_DIR = kept
+
+
+def warm_up(call: WarmUp) -> WarmUp:
+    """Register ``call``, which calls the kernels of its module once with arguments of the types used in earnest."""
+    WARM_UPS.append(call)
+    return call

@@ -1,0 +1,135 @@
+"""One stat of many rows: typed values, decoded when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xprof_nb.formats import wire
+from xprof_nb.formats.source import Source
+
+_TWO_TO_63 = float(2**63)
+
+
+def canonical(name: str) -> str:
+    """Return the name by which a stat is known today."""
+    return "Hlo Proto" if name == "HLO Proto" else name
+
+
+def bytes_at(source: Source, position: int) -> memoryview:
+    """Return the bytes whose length is written at ``position``."""
+    size = shift = 0
+    while True:
+        byte = source.view[position]
+        size |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return source.view[position : position + size]
+
+
+@dataclass(frozen=True, eq=False)
+class StatColumn:
+    """The values of one stat, a row per event or per metadata entry.
+
+    The same stat may change its type from row to row. Where a row repeats the stat, the first value counts.
+
+    Attributes
+    ----------
+    kind
+        int8[n]: 0 absent, 1 double, 2 uint64, 3 int64, 4 str, 5 bytes, 6 ref (an interned str).
+    raw
+        int64[n]: the bits of a number, the row of a ref in ``interned`` (-1: it refers to nothing), the position
+        where the length of a str or bytes is written.
+    kinds
+        The kinds that occur.
+    interned
+        What refs refer to.
+    """
+
+    kind: npt.NDArray[np.int8]
+    raw: npt.NDArray[np.int64]
+    kinds: frozenset[int]
+    interned: tuple[str, ...] = field(repr=False)
+    source: Source = field(repr=False)
+
+    @cached_property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """bool[n]: the row has a value."""
+        return self.kind != wire.ABSENT
+
+    def ints(self, missing: int = 0) -> npt.NDArray[np.int64]:
+        """Return int64[n], ``missing`` where there is no whole number; uint64 keep their bits."""
+        if missing == 0 and self.kinds <= {wire.UINT64, wire.INT64}:
+            return self.raw
+        out = np.full(len(self.raw), missing, np.int64)
+        whole = (self.kind == wire.UINT64) | (self.kind == wire.INT64)
+        out[whole] = self.raw[whole]
+        if wire.DOUBLE in self.kinds:
+            rows = np.flatnonzero(self.kind == wire.DOUBLE)
+            values = self.raw[rows].view(np.float64)
+            fits = (values == np.floor(values)) & (np.abs(values) < _TWO_TO_63)
+            out[rows[fits]] = values[fits].astype(np.int64)
+        return out
+
+    def floats(self) -> npt.NDArray[np.float64]:
+        """Return float64[n], NaN where there is no number."""
+        out = np.full(len(self.raw), np.nan)
+        for kind, dtype in ((wire.DOUBLE, np.float64), (wire.UINT64, np.uint64), (wire.INT64, np.int64)):
+            if kind in self.kinds:
+                rows = self.kind == kind
+                out[rows] = self.raw[rows].view(dtype)
+        return out
+
+    def texts(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """Return int32[n] codes into a list of distinct texts; -1 where there is no text."""
+        codes: dict[str, int] = {}
+        out = np.full(len(self.raw), -1, np.int32)
+        if wire.REF in self.kinds:
+            is_ref = self.kind == wire.REF
+            code_of_row = np.full(len(self.interned) + 1, -1, np.int32)  # the last stands for row -1
+            used = np.zeros(len(self.interned) + 1, np.bool_)
+            used[self.raw[is_ref]] = True
+            for row in np.flatnonzero(used[:-1]):
+                code_of_row[row] = codes.setdefault(self.interned[row], len(codes))
+            out[is_ref] = code_of_row[self.raw[is_ref]]
+        if wire.STR in self.kinds:
+            rows = np.flatnonzero(self.kind == wire.STR)
+            out[rows] = [
+                codes.setdefault(str(bytes_at(self.source, at), "utf-8", "replace"), len(codes))
+                for at in self.raw[rows].tolist()
+            ]
+        return out, list(codes)
+
+    def blobs(self) -> list[bytes | None]:
+        """Return the bytes values, None where there is none."""
+        out: list[bytes | None] = [None] * len(self.raw)
+        if wire.BYTES in self.kinds:
+            for row in np.flatnonzero(self.kind == wire.BYTES).tolist():
+                out[row] = bytes(bytes_at(self.source, int(self.raw[row])))
+        return out
+
+    def value(self, row: int) -> Any:
+        """Return one row as Python knows it: int, float, str, bytes or None."""
+        kind, raw = int(self.kind[row]), int(self.raw[row])
+        return python_value(kind, raw, self.interned, self.source)
+
+
+def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source) -> int | float | str | bytes | None:
+    """Return a value from its kind and its 64 bits, as `StatColumn` explains them."""
+    if kind == wire.INT64:
+        return raw
+    if kind == wire.UINT64:
+        return raw % 2**64
+    if kind == wire.DOUBLE:
+        return float(np.int64(raw).view(np.float64))
+    if kind == wire.STR:
+        return str(bytes_at(source, raw), "utf-8", "replace")
+    if kind == wire.BYTES:
+        return bytes(bytes_at(source, raw))
+    if kind == wire.REF and raw >= 0:
+        return interned[raw]
+    return None
