@@ -135,7 +135,7 @@ def default_logdir() -> str:
     return os.environ.get(LOGDIR_VARIABLE) or str(Path.cwd() / "xprof-logs")
 
 
-def find(path: str | os.PathLike[str]) -> RunFiles:
+def find(path: str | os.PathLike[str], admits: Callable[[str], bool] = lambda _folder: True) -> RunFiles:
     """Return the run a path means.
 
     Parameters
@@ -143,6 +143,8 @@ def find(path: str | os.PathLike[str]) -> RunFiles:
     path
         A profile file, a run folder, a ``profile`` or ``plugins`` folder, a log dir, or any folder above one
         (then the newest run below it); on this disk or behind a URL fsspec can read.
+    admits
+        Asked for each folder before it is entered in search of the newest run.
 
     Raises
     ------
@@ -159,8 +161,8 @@ def find(path: str | os.PathLike[str]) -> RunFiles:
             raise NotFoundError(f"there is no {where}", hint=_nearest(place, where))
     except OSError as refused:
         raise NotFoundError(f"cannot be looked at ({refused.strerror or refused})", file=where) from refused
-    here = scan(where, Limits(depth=0))
-    found = here if here.runs or here.unreadable else scan(where)
+    here = scan(where, Limits(depth=0), admits)
+    found = here if here.runs or here.unreadable else scan(where, admits=admits)
     if not found.runs:
         raise NotFoundError(f"no profile under {where}", hint=_searched(place, where, found))
     return max(found.runs, key=lambda run: (run.started_ns, run.run))

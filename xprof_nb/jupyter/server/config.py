@@ -1,0 +1,25 @@
+"""What an administrator can set: ``c.XprofNb.… = …`` in ``jupyter_server_config.py``."""
+
+from __future__ import annotations
+
+from traitlets import Float, Int, List, Unicode
+from traitlets.config import Configurable
+
+
+class XprofNb(Configurable):  # type: ignore[misc]
+    """Settings of the server extension."""
+
+    logdirs = List(
+        Unicode(),
+        help="Folders (or URLs fsspec can read) whose runs may be listed and opened, beside the server's root folder "
+        "and $XPROF_NB_LOGDIR. Relative ones count from the server's root folder.",
+    ).tag(config=True)
+    scan_depth = Int(6, min=0, help="How many folders deep to look for runs.").tag(config=True)
+    scan_seconds = Float(2.0, min=0.1, help="How long a list of runs may take; what is not seen by then is cut.").tag(
+        config=True
+    )
+    cache_bytes = Int(
+        2 * 2**30, min=0, help="Opened profiles are kept for the next question up to this size of their files."
+    ).tag(config=True)
+    request_bytes = Int(2**20, min=1024, help="Largest request body.").tag(config=True)
+    workers = Int(2, min=1, help="How many requests are worked on at once.").tag(config=True)
