@@ -103,4 +103,6 @@ class Asked:
 def profile_data(name: str = "train-1") -> ProfileData:
     device = Device(host="h", backend="cpu", ordinal=0, name="CPU:0", model="EPYC")
     host = SimpleNamespace(host="h", devices=(device,))
-    return ProfileData(name=name, path="/runs/train-1", origin="captured", hosts=(host,), programs={}, identity="abc")
+    return ProfileData(
+        name=name, path="/runs/train-1", origin="captured", hosts=(host,), programs={}, identify=lambda: "abc"
+    )

@@ -1,0 +1,80 @@
+"""The op profile as a person handles it: find it, open a row, filter, read the details."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+NUMBER = re.compile(r"\d")
+
+
+@dataclass
+class OpProfile:
+    """One op profile on a page; `area` is whatever holds exactly that one."""
+
+    area: Locator
+
+    @property
+    def table(self) -> Locator:
+        """The tree table."""
+        return self.area.get_by_role("treegrid")
+
+    @property
+    def rows(self) -> Locator:
+        """The rows drawn now, without the head."""
+        return self.table.locator('[role="row"][aria-level]')
+
+    @property
+    def details(self) -> Locator:
+        """The pane beside the table."""
+        return self.area.locator(".jp-OpDetails")
+
+    def wait(self) -> OpProfile:
+        """Wait until it shows rows with numbers."""
+        expect(self.rows.first).to_contain_text(NUMBER)
+        return self
+
+    def cell(self, row: Locator, field: str) -> Locator:
+        """Return a cell of a row by what it shows: ``name``, ``time`` …"""
+        return row.locator(f'[data-field="{field}"]')
+
+    def root_time(self) -> str:
+        """Return the time in the first row, as written."""
+        return self.cell(self.rows.first, "time").inner_text()
+
+    def names(self) -> list[str]:
+        """Return the names of the rows drawn now."""
+        return self.rows.locator(".jp-OpProfile-label").all_inner_texts()
+
+    def expand_all(self) -> None:
+        """Open closed rows one by one, until an op is on screen."""
+        for _ in range(6):
+            closed = self.table.locator('[role="row"][aria-expanded="false"]')
+            if self.ops().count() or not closed.count():
+                return
+            closed.first.locator(".jp-OpProfile-twisty").click()
+
+    def ops(self) -> Locator:
+        """Return the rows drawn now that are single ops of XLA: dots and fusions carry a number after a dot."""
+        return self.rows.filter(has=self.area.page.locator(".jp-OpProfile-label", has_text=OP_NAME))
+
+    def expand(self, row: Locator) -> int:
+        """Open a row and return how many rows that added."""
+        before = self.rows.count()
+        row.locator(".jp-OpProfile-twisty").click()
+        expect(row).to_have_attribute("aria-expanded", "true")
+        return self.rows.count() - before
+
+    def filter(self, text: str) -> None:
+        """Type into the filter box."""
+        box = self.area.get_by_role("searchbox")
+        box.fill(text)
+
+
+OP_NAME = re.compile(r"^[a-z][\w-]*(fusion|dot|reduce|convert|transpose|copy|exponential)[\w.-]*$")
