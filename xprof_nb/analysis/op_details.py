@@ -97,7 +97,7 @@ def _fused(program: Program, instruction: Instruction) -> list[dict[str, Any]]:
         return []
     costs = costs_of(program)
     inside = [item for called in instruction.called for item in program.computations[called].instructions]
-    shown = []
+    shown: list[dict[str, Any]] = []
     for item in inside:
         if item.opcode in {"parameter", "constant"}:
             continue

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
@@ -161,7 +162,7 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for node in tree.nodes:
         below = sums[node.records]
-        row = dict(zip(_SUMMED, _nansum(below), strict=True))
+        row: dict[str, Any] = dict(zip(_SUMMED, _nansum(below), strict=True))
         if node.record < 0:
             # What a group took is what its ops took themselves: an inclusive time would count loops twice.
             row["time_ps"] = row["self_time_ps"]
@@ -178,16 +179,13 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_SUMMED, *words, "op", "framework_op", "source"])
 
 
-def _nansum(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[float]:
+def _nansum(values: NDArray[np.float64]) -> list[float]:
     """Sum columns, leaving out what is missing; nothing known gives NaN."""
-    known = ~np.isnan(values)
-    return [
-        float(total) if some else np.nan
-        for total, some in zip(np.nansum(values, axis=0), known.any(axis=0), strict=True)
-    ]
+    known = np.count_nonzero(~np.isnan(values), axis=0)
+    return [float(total) if some else np.nan for total, some in zip(np.nansum(values, axis=0), known, strict=True)]
 
 
-def _common(values: np.ndarray[tuple[int], np.dtype[np.object_]]) -> object:
+def _common(values: NDArray[np.object_]) -> object:
     return values[0] if len(values) and all(value == values[0] for value in values) else None
 
 

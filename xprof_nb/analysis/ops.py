@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,8 +100,9 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     group = ops.device[part.rows].astype(np.int64) * count + ops.key[part.rows]
     size = count * len(trace.devices)
 
-    def total(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.bincount(group, values[part.rows].astype(np.float64), minlength=size)
+    def total(values: NDArray[Any]) -> NDArray[np.float64]:
+        sums = np.bincount(group, values[part.rows].astype(np.float64), minlength=size)
+        return sums.astype(np.float64, copy=False)
 
     occurrences = total(ops.occurrences)
     seen = np.flatnonzero(occurrences)
@@ -173,7 +175,7 @@ def ops(profile: ProfileData, selection: Selection) -> Answer:
     return Answer(frame[COLUMNS], summary(table), notes(profile, table, frame))
 
 
-def summary(table: OpTable) -> dict[str, object]:
+def summary(table: OpTable) -> dict[str, Any]:
     """Return what every op table is a table of: the time, the devices and the roofs."""
     reference, hbm = table.peaks.reference, table.peaks.hbm
     return {
@@ -207,9 +209,7 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             "On the machine that ran the work, `python -m xprof_nb.capture.calibrate` measures them."
         )
     described = {int(number) for number in profile.programs}
-    missing = sorted(
-        {f"{row.program}" for row in frame.itertuples() if int(row.program_id) not in described}  # type: ignore[call-overload]
-    )
+    missing = sorted({f"{row.program}" for row in frame.itertuples() if int(row.program_id) not in described})
     if missing:
         said.append(
             f"The profile lacks the HLO of {', '.join(missing[:5])}"

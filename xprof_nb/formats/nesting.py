@@ -21,7 +21,7 @@ def parents(line: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> NDArray[np
         N events in any order; equal spans nest in the order given.
     """
     order = np.lexsort((-end_ps, start_ps, line))
-    return _parents(order, np.ascontiguousarray(line, np.int64), start_ps, end_ps)  # type: ignore[no-any-return]
+    return _parents(order, np.ascontiguousarray(line, np.int64), start_ps, end_ps)
 
 
 def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:

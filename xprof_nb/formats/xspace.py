@@ -216,7 +216,15 @@ class XPlane:
             fault = np.zeros(3, np.int64)
             part = slice(first, last)
             if wire.gather_stats(
-                self.source.buf, where[part], owner, self._stat_ids, column_of, kinds[:, part], raw[:, part], seen, fault
+                self.source.buf,
+                where[part],
+                owner,
+                self._stat_ids,
+                column_of,
+                kinds[:, part],
+                raw[:, part],
+                seen,
+                fault,
             ):
                 raise damage(self.source, fault, f"plane {self.name!r}")
             self.source.let_go(*_hull(where[part]))
