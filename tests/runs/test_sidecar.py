@@ -1,0 +1,86 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from xprof_nb.errors import DamagedFileError
+from xprof_nb.runs import sidecar
+from xprof_nb.runs.sidecar import FILE_NAME, Sidecar
+
+FULL = Sidecar(
+    name="train-1",
+    note="bf16 = größer 🚀",
+    tags=("a", "b"),
+    started=datetime(2026, 11, 30, 12, 0, 0, 123000, tzinfo=UTC),
+    duration_s=3.0,
+    stop_s=0.5,
+    cells={"<ipython-input-5>": {"count": 5, "source": "train()"}},
+    cell="train()",
+    options={"python": True},
+    versions={"jax": "0.10.2"},
+    devices=({"kind": "cpu", "platform": "cpu", "id": 0},),
+    hostname="h",
+    xla_flags="--xla_dump_to=/tmp",
+    overhead={"per_event_ns": 40},
+    peaks={"flops_per_s": {"f32": 1e11}},
+)
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = sidecar.write(tmp_path, FULL)
+    assert sidecar.read(tmp_path) == FULL
+    assert json.loads(path.read_text())["started"] == "2026-11-30T12:00:00.123+00:00"
+    assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_defaults_are_read_back(tmp_path):
+    sidecar.write(tmp_path, Sidecar())
+    assert sidecar.read(tmp_path) == Sidecar()
+
+
+def test_unknown_keys_are_kept(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"version": 1, "note": "n", "later": {"x": [1]}}')
+    read = sidecar.read(tmp_path)
+    sidecar.write(tmp_path, read)
+    assert json.loads((tmp_path / FILE_NAME).read_text())["later"] == {"x": [1]}
+
+
+def test_no_sidecar_is_none(tmp_path):
+    assert sidecar.read(tmp_path) is None
+    assert sidecar.read(tmp_path / "missing") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "3",
+        "\udcff",
+        "[" * 99999,
+        '{"note": 3}',
+        '{"tags": "a"}',
+        '{"started": "yesterday"}',
+        '{"cells": {"a": 1}}',
+        '{"duration_s": true}',
+        '{"devices": [1]}',
+    ],
+)
+def test_damage_is_said(tmp_path, text):
+    (tmp_path / FILE_NAME).write_text(text, errors="surrogateescape")
+    with pytest.raises(DamagedFileError, match=FILE_NAME):
+        sidecar.read(tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_one(tmp_path):
+    sidecar.write(tmp_path, FULL)
+    with pytest.raises(ValueError, match="JSON"):
+        sidecar.write(tmp_path, Sidecar(duration_s=float("nan")))
+    assert sidecar.read(tmp_path) == FULL
+    assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_a_lone_surrogate_in_a_cell_survives(tmp_path):
+    sidecar.write(tmp_path, Sidecar(cell="print('\udce9')"))
+    assert sidecar.read(tmp_path).cell == "print('\udce9')"
