@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xprof_nb.errors import DamagedFileError, NotAProfileError, ProfileError
@@ -11,7 +9,13 @@ from xprof_nb.formats import wire
 from xprof_nb.formats.sniff import replaced_at, sniff
 from xprof_nb.formats.source import Source
 
+_PLANE, _SPACE_TEXTS = 0x0A, (0x12, 0x1A, 0x22)
+_PLANE_FIELDS = (0x08, 0x12, 0x1A, 0x22, 0x2A, 0x32)
+"""First bytes (field number and wire type) of the fields of a space and of a plane."""
+_BELIEVABLE_BYTES = 1 << 40
+
 _WHAT = {
+    wire.OVERRUN: "a length in {place} reaches past its end",
     wire.CUT_NUMBER: "a number in {place} runs past its end",
     wire.LONG_NUMBER: "a number in {place} is longer than 10 bytes",
     wire.BAD_TAG: "{place} has a field of an impossible number",
@@ -30,21 +34,23 @@ _TEXT_HINT = (
 )
 
 
-def damage(source: Source, fault: np.ndarray[Any, Any], place: str) -> ProfileError:
-    """Return the error for a fault met in ``place`` ("the plane '/host:CPU'")."""
-    code, position, missing = (int(value) for value in fault)
+def damage(source: Source, result: int, place: str) -> ProfileError:
+    """Return the error for the negative result of a walk through ``place`` ("plane '/host:CPU'")."""
+    code, position = wire.fault(result)
     replaced = replaced_at(source.view)
     if replaced is not None:
         return DamagedFileError("bytes were replaced", file=source.name, position=replaced, hint=_TEXT_HINT)
     kind = sniff(source.view)
     if kind is not None:
         return NotAProfileError(f"this is {kind.name}, not a profile", file=source.name, position=0, hint=kind.hint)
-    what, hint = _describe(code, missing, place), _CHANGED_HINT
-    if place == SPACE:
-        if not _begins_like_a_profile(source):
-            return not_a_profile(source, position)
-        if code in (wire.OVERRUN, wire.CUT_NUMBER):
-            what, hint = _cut(source, position, missing), _CUT_HINT
+    if place != SPACE:
+        what, hint = _WHAT[code].format(place=place), _CHANGED_HINT
+    elif not _begins_like_a_profile(source.view):
+        return not_a_profile(source, position)
+    elif code in (wire.OVERRUN, wire.CUT_NUMBER):
+        what, hint = _cut(source, position), _CUT_HINT
+    else:
+        what, hint = _WHAT[code].format(place=place), _CHANGED_HINT
     return DamagedFileError(what, file=source.name, position=position, hint=hint)
 
 
@@ -59,42 +65,40 @@ def not_a_profile(source: Source, position: int = 0) -> NotAProfileError:
     )
 
 
-def _describe(code: int, missing: int, place: str) -> str:
-    if code == wire.OVERRUN:
-        by = f"{missing:,} bytes" if missing > 0 else "more bytes than any file has"
-        return f"a length in {place} reaches {by} past its end"
-    return _WHAT[code].format(place=place)
-
-
-def _begins_like_a_profile(source: Source) -> bool:
-    """Whether the first field is one of a space's, and a plane begins with a field of a plane."""
-    buf, fault = source.buf, np.zeros(3, np.int64)
-    number, kind, pos = wire.tag(buf, 0, len(buf), fault)
-    if pos < 0 or number > 4 or kind != wire.LENGTH:
-        return False
-    if number > 1:
+def _begins_like_a_profile(data: memoryview) -> bool:
+    """Whether the first field is one of a space's and, if a plane, begins with a field of a plane."""
+    if data[0] in _SPACE_TEXTS:
         return True
-    _, pos = wire.varint(buf, pos, len(buf), fault)
-    if pos < 0 or pos == len(buf):
-        return pos == len(buf) or fault[wire.CODE] == wire.CUT_NUMBER
-    number, kind, pos = wire.tag(buf, pos, len(buf), fault)
-    return bool(pos > 0 and ((number == 1 and kind == wire.VARINT) or (number in range(2, 7) and kind == wire.LENGTH)))
+    _, start = _number(data, 1)
+    return data[0] == _PLANE and (start >= len(data) or data[start] in _PLANE_FIELDS)
 
 
-def _cut(source: Source, position: int, missing: int) -> str:
-    name = _partial_name(source, position)
-    plane = f"plane {name!r}" if name else "its last part"
-    return f"ends early: {plane} needs {missing:,} more byte{'s' * (missing != 1)}"
+def _cut(source: Source, position: int) -> str:
+    """Describe a file that ends inside the field whose tag, length or fixed-size value is at ``position``."""
+    size, start = _number(source.view, position)
+    missing = start + size - len(source)
+    if not 0 < missing <= _BELIEVABLE_BYTES:
+        return "ends early, or a length in it is wrong"
+    name = _partial_name(source, start)
+    what = f"plane {name!r}" if name else "its last part"
+    return f"ends early: {what} needs {missing:,} more byte{'s' * (missing != 1)}"
 
 
-def _partial_name(source: Source, position: int) -> str:
-    """Return the name of the plane whose length is at ``position``, as far as the bytes go."""
-    buf, fault = source.buf, np.zeros(3, np.int64)
-    _, pos = wire.varint(buf, position, len(buf), fault)
-    table = np.zeros((64, 4), np.int64)
-    if pos > 0:
-        wire.scan(buf, pos, len(buf), table, fault)
-    for number, kind, start, end in table.tolist():
-        if number == 2 and kind == wire.LENGTH:
-            return source.text(start, end)
-    return ""
+def _number(data: memoryview, position: int) -> tuple[int, int]:
+    """Return the varint at ``position``, as far as the bytes go, and where it ends."""
+    value = shift = 0
+    while position < len(data):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            break
+    return value, position
+
+
+def _partial_name(source: Source, start: int) -> str:
+    """Return the name of the plane that begins at ``start``, as far as the bytes go."""
+    table = np.zeros((8, 4), np.int64)  # the name comes early
+    wire.scan(source.buf, start, len(source), table)
+    named = table[(table[:, 0] == 2) & (table[:, 1] == wire.LENGTH)]
+    return source.text(*named[0, 2:].tolist()) if len(named) else ""

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
+from numba.extending import intrinsic
 
 from xprof_nb.formats.cache import cache_dir
 
@@ -33,3 +35,29 @@ def warm_up(call: WarmUp) -> WarmUp:
     """Register ``call``, which calls the kernels of its module once with arguments of the types used in earnest."""
     WARM_UPS.append(call)
     return call
+
+
+# A helper that takes an array makes numba count references, atomically, at every call: ten times slower than the
+# work, and worse with threads. Helpers on hot paths take ``array.ctypes.data`` and load through it.
+
+
+@intrinsic
+def byte_at(_context: Any, address: Any, index: Any) -> Any:
+    """Load byte ``index`` of the array at ``address``; the caller has checked that it is inside."""
+    return types.int64(types.int64, types.int64), lambda *call: _load(8, *call)
+
+
+@intrinsic
+def int64_at(_context: Any, address: Any, index: Any) -> Any:
+    """Load item ``index`` of the int64 array at ``address``; the caller has checked that it is inside."""
+    return types.int64(types.int64, types.int64), lambda *call: _load(64, *call)
+
+
+def _load(bits: int, _context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    from llvmlite import ir  # noqa: PLC0415  (only a compilation needs it)
+
+    address, index = arguments
+    item = ir.IntType(bits)
+    pointer = builder.gep(builder.inttoptr(address, item.as_pointer()), [index])
+    value = builder.load(pointer)
+    return value if bits == 64 else builder.zext(value, ir.IntType(64))

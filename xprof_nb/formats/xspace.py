@@ -213,20 +213,10 @@ class XPlane:
         seen = np.zeros((len(names), 7), np.bool_)
 
         def gather(first: int, last: int) -> None:
-            fault = np.zeros(3, np.int64)
             part = slice(first, last)
-            if wire.gather_stats(
-                self.source.buf,
-                where[part],
-                owner,
-                self._stat_ids,
-                column_of,
-                kinds[:, part],
-                raw[:, part],
-                seen,
-                fault,
-            ):
-                raise damage(self.source, fault, f"plane {self.name!r}")
+            columns = (kinds[:, part], raw[:, part], seen)
+            place = f"plane {self.name!r}"
+            _check(wire.gather_stats, self.source, place, where[part], owner, self._stat_ids, column_of, *columns)
             self.source.let_go(*_hull(where[part]))
 
         if (column_of >= 0).any():
@@ -369,11 +359,8 @@ def _read_events(source: Source, lines: Lines, segments: Int64s, metadata_ids: I
 
     def walk(first: int, last: int) -> None:
         part = segments[first:last]
-        fault = np.zeros(3, np.int64)
         columns = (where, metadata, at, duration_ps, positioned)
-        if wire.walk_events(source.buf, part, metadata_ids, *columns, fault):
-            names = [lines.name[line] for line in part[:, 0] if fault[wire.POSITION] >= 0]
-            raise damage(source, fault, f"an event of line {names[0]!r} of {place}")
+        _check(wire.walk_events, source, f"an event of {place}", part, metadata_ids, *columns)
         begin = int(part[0, 3])
         source.let_go(*_hull(where[begin : int(part[-1, 3] + part[-1, 4])]))
 
@@ -426,10 +413,9 @@ def _spans(fields: Int64s, number: int) -> Int64s:
 
 def _check(kernel: Callable[..., int], source: Source, place: str, *arguments: Any) -> int:
     """Run a kernel, raise what it found."""
-    fault = np.zeros(3, np.int64)
-    result = kernel(source.buf, *arguments, fault)
+    result = kernel(source.buf, *arguments)
     if result < 0:
-        raise damage(source, fault, place)
+        raise damage(source, result, place)
     return result
 
 
@@ -450,10 +436,10 @@ def _in_threads(work: Callable[[int, int], None], parts: Iterable[tuple[int, int
 @warm_up
 def _warm() -> None:
     """Read a space that has one of everything."""
-    event = b"\x08\x01\x10\x01\x22\x04\x08\x01\x20\x01"
+    line = b"\x12\x01l\x22\x0a\x08\x01\x10\x01\x22\x04\x08\x01\x20\x01"
     plane = (
-        b"\x12\x01p\x1a\x0e\x12\x01l\x22" + bytes([len(event)]) + event[:0] + event
-        + b"\x22\x07\x08\x01\x12\x03\x12\x01e" + b"\x2a\x07\x08\x01\x12\x03\x12\x01s" + b"\x32\x04\x08\x01\x20\x01"
+        b"\x12\x01p\x1a" + bytes([len(line)]) + line
+        + b"\x22\x07\x08\x01\x12\x03\x12\x01e\x2a\x07\x08\x01\x12\x03\x12\x01s\x32\x04\x08\x01\x20\x01"
     )  # fmt: skip
     space = read(b"\x0a" + bytes([len(plane)]) + plane)
     space.planes[0].event_stat("s").ints()
