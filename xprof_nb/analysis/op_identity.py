@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.costs import CostTable, instruction_costs
+from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpKeys
 
-_WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
+WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
 _FILLED = ["category", "framework_op", "source", "flops", "bytes_accessed", "hbm_bytes"]
 _HOST_MEMORY = "S(5)"
 _counted: WeakKeyDictionary[Program, CostTable] = WeakKeyDictionary()
@@ -39,17 +40,17 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
     frame = pd.DataFrame({name: pd.Series(getattr(keys, name)) for name in names})
-    frame[_WORDS] = frame[_WORDS].astype(object).where(frame[_WORDS].notna(), None)
+    for name in WORDS:
+        frame[name] = words(getattr(keys, name))
     for program_id in np.unique(keys.program_id):
         program = profile.programs.get(int(program_id))
         if program is not None:
             _fill_from_program(frame, frame.index[keys.program_id == program_id], program)
-    frame["framework_op"] = [_framework_op(text) for text in frame["framework_op"]]
-    frame["source"] = [in_cell(text, profile.metadata) for text in frame["source"]]
-    frame["category"] = [
-        text if text else _guessed_category(op) for text, op in zip(frame["category"], frame["op"], strict=True)
-    ]
-    kinds = pd.Series([work_kind(text) for text in frame["category"]], dtype=object)
+    frame["framework_op"] = words(_framework_op(text) for text in frame["framework_op"])
+    frame["source"] = words(in_cell(text, profile.metadata) for text in frame["source"])
+    named = zip(frame["category"], frame["op"], strict=True)
+    frame["category"] = words(text or _guessed_category(op) for text, op in named)
+    kinds = words(work_kind(text) for text in frame["category"])
     frame["work_kind"] = kinds.mask(_touches_host(keys), "host")
     return frame
 

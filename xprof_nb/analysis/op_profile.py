@@ -82,7 +82,7 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     a fusion is the smallest unit any backend measures.
     """
     table = op_tables.op_table(profile, selection)
-    records = xprof_compat.by_op(table.frame if like_xprof else op_tables.corrected(table.frame))
+    records = xprof_compat.records(table.frame) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame))
     records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
     tree = Tree("all programs")
     paths = _paths(records, by)

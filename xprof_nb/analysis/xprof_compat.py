@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.op_identity import WORDS
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, summary
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -40,9 +42,16 @@ def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     how["is_container"] = "max"
     merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
     unknown = frame.groupby(_IDENTITY, sort=False)[COSTS].agg(lambda values: values.isna().all())
+    for name in WORDS:
+        merged[name] = words(merged[name])
     for name in COSTS:
         merged.loc[unknown[name].to_numpy(bool), name] = np.nan
     return merged
+
+
+def records(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer."""
+    return by_op(frame.assign(transfer_ps=0.0))
 
 
 def ops(table: OpTable, total_ps: int) -> Answer:

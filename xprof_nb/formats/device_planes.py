@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
 from xprof_nb.formats.xspace import XPlane, XSpace
+from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns
 
@@ -49,7 +50,9 @@ def read_tensor_cores(planes: Sequence[XPlane], host: str) -> DeviceOps:
     # The metadata rows of each plane follow one another in `keys`.
     first = np.cumsum([0, *(len(plane.metadata.id) for plane in planes)])
     events["key"] = events["metadata"] + first[events["device"]]
-    return DeviceOps(devices, *_joined(keys, events), _program_runs(planes))
+    runs = _program_runs(planes)
+    names = dict(zip(runs.program_id.tolist(), runs.program, strict=True))
+    return DeviceOps(devices, *_joined(keys, events, names), runs)
 
 
 def _device(plane: XPlane, host: str) -> Device:
@@ -200,7 +203,7 @@ def _rows_of(plane: XPlane, line: str) -> NDArray[np.int64]:
     return np.concatenate(wanted) if wanted else np.empty(0, np.int64)
 
 
-def _joined(keys: pd.DataFrame, events: pd.DataFrame) -> tuple[OpKeys, OpEvents]:
+def _joined(keys: pd.DataFrame, events: pd.DataFrame, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
     """Give ops of equal (program id, name) one key and drop what is no op."""
     events = events[keys["is_op"].to_numpy()[events["key"]]]
     identity = keys["program_id"].astype(str) + "/" + keys["op"]
@@ -224,9 +227,9 @@ def _joined(keys: pd.DataFrame, events: pd.DataFrame) -> tuple[OpKeys, OpEvents]
     )
     names = [name for name in OpKeys.__dataclass_fields__ if name in distinct]
     columns: dict[str, Any] = {name: distinct[name].to_numpy() for name in names}
-    columns["program"] = np.full(len(distinct), "", dtype=object)
+    columns["program"] = np.array([programs.get(int(number), "") for number in distinct["program_id"]], object)
     for name in ("op", "category", "framework_op", "source", "hlo_text", "duplicate_of"):
-        columns[name] = distinct[name].to_numpy(object)
+        columns[name] = words(distinct[name]).to_numpy()
     return OpKeys(**columns), ops
 
 

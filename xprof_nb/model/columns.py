@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,11 @@ def _integers(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] |
 def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
     codes, labels = pd.factorize(series, use_na_sentinel=True)
     return "str", codes.astype(np.int32), [str(label) for label in labels]
+
+
+def words(values: Iterable[Any]) -> pd.Series:
+    """Return a column of text in which missing is None; pandas itself would turn it into a NaN."""
+    return pd.Series([value if isinstance(value, str) else None for value in values], dtype=object)
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
