@@ -9,7 +9,8 @@ import numba
 from numba.core import types
 from numba.extending import intrinsic
 
-from xprof_nb.formats.cache import cache_dir
+from xprof_nb.errors import UsageError
+from xprof_nb.model.cache import cache_dir
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 WarmUp = TypeVar("WarmUp", bound=Callable[[], object])
@@ -17,16 +18,27 @@ WarmUp = TypeVar("WarmUp", bound=Callable[[], object])
 WARM_UPS: list[Callable[[], object]] = []
 
 
+def _kernel_folder() -> str | None:
+    """Return where compiled code is kept; a machine that cannot keep it compiles once a process."""
+    try:
+        return str(cache_dir() / "kernels")
+    except UsageError:
+        return None
+
+
+_FOLDER = _kernel_folder()
+
+
 def njit(kernel: Kernel) -> Kernel:
-    """Compile ``kernel`` at its first call, without the GIL, and keep the machine code in `cache_dir`.
+    """Compile ``kernel`` at its first call, without the GIL, and keep the machine code in the package's cache folder.
 
     A kernel calls only kernels of its own file: the cached code is thrown away when that file changes, no other.
     """
     # The folder is read when the dispatcher is made; the setting is put back so that other users of numba in this
     # process, and its children, keep theirs.
-    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_dir() / "kernels")
+    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER or ""
     try:
-        return cast("Kernel", numba.njit(kernel, cache=True, nogil=True, error_model="numpy"))
+        return cast("Kernel", numba.njit(kernel, cache=_FOLDER is not None, nogil=True, error_model="numpy"))
     finally:
         numba.config.CACHE_DIR = kept
 

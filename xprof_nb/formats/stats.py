@@ -42,8 +42,8 @@ class StatColumn:
     kind
         int8[n]: 0 absent, 1 double, 2 uint64, 3 int64, 4 str, 5 bytes, 6 ref (an interned str).
     raw
-        int64[n]: the bits of a number, the row of a ref in ``interned`` (-1: it refers to nothing), the position
-        where the length of a str or bytes is written.
+        int64[n]: the bits of a number, the row of a ref in ``interned``, the position where the length
+        of a str or bytes is written.
     kinds
         The kinds that occur.
     interned
@@ -90,10 +90,10 @@ class StatColumn:
         out = np.full(len(self.raw), -1, np.int32)
         if wire.REF in self.kinds:
             is_ref = self.kind == wire.REF
-            code_of_row = np.full(len(self.interned) + 1, -1, np.int32)  # the last stands for row -1
-            used = np.zeros(len(self.interned) + 1, np.bool_)
+            code_of_row = np.empty(len(self.interned), np.int32)
+            used = np.zeros(len(self.interned), np.bool_)
             used[self.raw[is_ref]] = True
-            for row in np.flatnonzero(used[:-1]):
+            for row in np.flatnonzero(used).tolist():
                 code_of_row[row] = codes.setdefault(self.interned[row], len(codes))
             out[is_ref] = code_of_row[self.raw[is_ref]]
         if wire.STR in self.kinds:
@@ -119,7 +119,7 @@ class StatColumn:
 
 
 def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source) -> int | float | str | bytes | None:
-    """Return a value from its kind and its 64 bits, as `StatColumn` explains them."""
+    """Return a value from its kind and its raw 64 bits, as `StatColumn` explains them."""
     if kind == wire.INT64:
         return raw
     if kind == wire.UINT64:
@@ -130,6 +130,4 @@ def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source)
         return str(bytes_at(source, raw), "utf-8", "replace")
     if kind == wire.BYTES:
         return bytes(bytes_at(source, raw))
-    if kind == wire.REF and raw >= 0:
-        return interned[raw]
-    return None
+    return interned[raw] if kind == wire.REF else None

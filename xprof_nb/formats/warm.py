@@ -6,10 +6,6 @@ import logging
 import threading
 from importlib import import_module
 
-from xprof_nb.formats.cache import cache_dir
-
-__all__ = ["KERNEL_HOMES", "cache_dir", "warm"]
-
 KERNEL_HOMES = ["xprof_nb.formats.xspace"]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

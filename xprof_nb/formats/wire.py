@@ -384,7 +384,8 @@ def gather_stats(buf, where, field, stat_ids, column_of, kinds, values, seen):
     """Fill columns of stats from the messages at ``where``, whose stats are field number ``field``.
 
     ``column_of`` gives the column of a row of ``stat_ids``, or -1. The first stat of a name with a value is taken.
-    The value of a `REF` becomes the row of ``stat_ids`` it refers to, or -1. ``seen`` marks the kinds of a column.
+    The value of a `REF` becomes the row of ``stat_ids`` it refers to; to refer to nothing is no value. ``seen`` marks
+    the kinds of a column.
     """
     data, ids = np.int64(buf.ctypes.data), np.int64(stat_ids.ctypes.data)
     for row in range(len(where)):
@@ -405,10 +406,13 @@ def gather_stats(buf, where, field, stat_ids, column_of, kinds, values, seen):
             stat_id, kind, value, pos = _stat(data, pos, pos + size)
             stat = _find(ids, len(stat_ids), stat_id)
             column = column_of[stat] if stat >= 0 else -1
-            if column >= 0 and kinds[column, row] == ABSENT:
-                kinds[column, row] = kind
-                seen[column, kind] = True
-                values[column, row] = _find(ids, len(stat_ids), value) if kind == REF else value
+            if column < 0 or kind == ABSENT or kinds[column, row] != ABSENT:
+                continue
+            if kind == REF:
+                value = _find(ids, len(stat_ids), value)
+                if value < 0:
+                    continue
+            kinds[column, row], values[column, row], seen[column, kind] = kind, value, True
         if pos < 0:
             return pos
     return 0

@@ -386,8 +386,11 @@ def _read_stats(
     stats: dict[str, int | float | str | bytes] = {}
     for stat_id, kind, raw in table.tolist():
         row = row_of.get(stat_id)
-        value = python_value(kind, row_of.get(raw, -1) if kind == wire.REF else raw, stat_rows, source)
-        if row is not None and value is not None:
+        refers_to = row_of.get(raw) if kind == wire.REF else raw
+        if row is None or refers_to is None:
+            continue
+        value = python_value(kind, refers_to, stat_rows, source)
+        if value is not None:
             stats.setdefault(canonical(stat_rows[row]), value)
     return stats
 
