@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from xprof_nb.model.program import Computation, Instruction, Program
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from xprof_nb.model.program import Instruction, Program
 
 WorkKind = Literal["matrix", "elementwise", "data", "collective", "custom", "host", "control", "idle"]
 
@@ -56,15 +58,24 @@ ELEMENTWISE_OPCODES = frozenset(
 _FORMATTING_OPCODES = frozenset({"copy", "dynamic-reshape", "reshape", "transpose"})
 _FUSIONS = {"kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion", "kCustom": "custom fusion"}
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
+_MOVING = DATA_OPCODES - {"bitcast", "broadcast", "iota"}
 _INDEXING = frozenset({"add", "and", "clamp", "compare", "convert", "multiply", "or", "select", "subtract"})
 _HOST_WORDS = ("infeed", "outfeed", "host ", "host-")
 _CONTROL = frozenset(
     {
         *("while", "call", "conditional", "tuple", "get-tuple-element", "parameter", "constant", "after-all"),
         *("add-dependency", "domain", "opt-barrier", "optimization-barrier", "partition-id", "replica-id"),
-        *("rng-get-and-update-state", "unknown", ""),
+        *("async", "rng-get-and-update-state", "unknown", ""),
     }
 )
+_KINDS: Mapping[str, WorkKind] = {
+    **dict.fromkeys(DATA_OPCODES, "data"),
+    **dict.fromkeys(COLLECTIVE_OPCODES, "collective"),
+    **dict.fromkeys(MATRIX_OPCODES, "matrix"),
+    **dict.fromkeys(_CONTROL, "control"),
+    "custom-call": "custom",
+    "idle": "idle",
+}
 
 
 def category(instruction: Instruction, program: Program) -> str:
@@ -92,45 +103,47 @@ def category(instruction: Instruction, program: Program) -> str:
 def work_kind(category: str) -> WorkKind:
     """Return the kind of work a category stands for, of any runtime's vocabulary."""
     name = category.lower()
+    if any(word in name for word in _HOST_WORDS):
+        return "host"
     base = name.removesuffix(" fusion")
     for suffix in ("-start", "-update", "-done"):
         base = base.removesuffix(suffix)
-    if name == "idle":
-        return "idle"
-    if any(word in name for word in _HOST_WORDS):
-        return "host"
-    if base in COLLECTIVE_OPCODES or name in {"megascale", "dcn"}:
-        return "collective"
-    if base in MATRIX_OPCODES or base.startswith("convolution"):
-        return "matrix"
-    if name.startswith(("custom-call", "custom call")):
-        return "custom"
-    if base in DATA_OPCODES:
-        return "data"
-    return "control" if base in _CONTROL or base == "async" else "elementwise"
+    base = "convolution" if base.startswith("convolution") else base
+    return _KINDS.get(base, "elementwise")
 
 
 def _fusion_category(instruction: Instruction, program: Program) -> str:
-    bodies = [program.computations[name] for name in instruction.called if name in program.computations]
-    opcodes = {inner.opcode for body in bodies for inner in body.instructions} - _NO_WORK
+    inner = list(_fused(instruction, program))
+    opcodes = {each.opcode for each in inner} - _NO_WORK
     if opcodes & MATRIX_OPCODES:
         return "convolution fusion"
-    if any(_only_moves_data(body, opcodes) for body in bodies):
+    if _only_moves_data(inner, opcodes):
         return "data formatting"
     return _FUSIONS.get(instruction.fusion_kind, "fusion")
 
 
-def _only_moves_data(body: Computation, opcodes: set[str]) -> bool:
+def _fused(fusion: Instruction, program: Program) -> Iterator[Instruction]:
+    """Yield what a fusion computes, fusions inside it opened."""
+    pending, seen = list(fusion.called), set(fusion.called)
+    while pending:
+        body = program.computations.get(pending.pop())
+        for inner in body.instructions if body is not None else ():
+            if inner.opcode != "fusion":
+                yield inner
+                continue
+            pending += [name for name in inner.called if name not in seen]
+            seen.update(inner.called)
+
+
+def _only_moves_data(inner: Sequence[Instruction], opcodes: set[str]) -> bool:
     """Return whether every value computed in a fusion is an element moved, or an index for that."""
-    if not opcodes - DATA_OPCODES:
-        return bool(opcodes)
-    if opcodes - DATA_OPCODES - _INDEXING:
+    if not opcodes & _MOVING or opcodes - DATA_OPCODES - _INDEXING:
         return False
-    # Clamping and wrapping a start index is scalar integer arithmetic.
+    # Clamping and wrapping a start index is integer arithmetic on a scalar.
     return all(
-        not inner.shape.dimensions and inner.shape.dtype[:1] in {"s", "u", "p"}
-        for inner in body.instructions
-        if inner.opcode in _INDEXING
+        not each.shape.dimensions and each.shape.dtype[:1] in {"s", "u", "p"}
+        for each in inner
+        if each.opcode in _INDEXING
     )
 
 

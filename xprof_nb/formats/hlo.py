@@ -82,7 +82,9 @@ class _Reader:
         self._message = message
         self._sources = Sources(message.stack_frame_index)
         self._shapes: dict[bytes, Shape] = {}
-        self._computation_names = {computation.id: computation.name for computation in message.computations}
+        self._computation_names: dict[int, str] = {
+            computation.id: computation.name for computation in message.computations
+        }
         self._schedules = {entry.key: entry.value.instruction_ids for entry in message.schedule.sequences}
 
     def module(self, buffer_assignment: bytes) -> Module:

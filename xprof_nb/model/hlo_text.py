@@ -185,10 +185,11 @@ def _index_dimensions(required: tuple[str, ...], optional: tuple[str, ...]) -> _
 
 
 def _slice(dimensions: Sequence[Mapping[str, int]], _: Instruction) -> list[str]:
+    strided = any(dimension.get("stride", 1) != 1 for dimension in dimensions)
+
     def bounds(dimension: Mapping[str, int]) -> str:
-        stride = dimension.get("stride", 1)
         text = f"{dimension.get('start', 0)}:{dimension.get('limit', 0)}"
-        return f"[{text}]" if stride == 1 else f"[{text}:{stride}]"
+        return f"[{text}:{dimension.get('stride', 1)}]" if strided else f"[{text}]"
 
     return [f"slice={{{', '.join(map(bounds, dimensions))}}}"]
 
@@ -286,15 +287,17 @@ _PRINTERS: Mapping[str, _Printer] = {
     ),
     "indices_are_sorted": _plain("indices_are_sorted"),
     "unique_indices": _plain("unique_indices"),
-    "fft_type": _plain("fft_type"),
-    "fft_length": _list("fft_length"),
+    "fft_length": lambda length, instruction: [
+        f"fft_type={instruction.attributes.get('fft_type', 'FFT')}",
+        f"fft_length={_set(length)}",
+    ],
     "cholesky_options": lambda options, _: ["lower=true"] if options.get("lower") else [],
     "triangular_solve_options": _triangular,
     "is_stable": _plain("is_stable"),
     "distribution": _plain("distribution"),
     "rng_algorithm": _plain("algorithm"),
     "delta": _plain("delta"),
-    "epsilon": _plain("epsilon"),
+    "epsilon": lambda value, _: [f"epsilon={value:.6g}"],
     "feature_index": _plain("feature_index"),
     "k": _plain("k"),
     "largest": _plain("largest"),

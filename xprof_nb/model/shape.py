@@ -72,27 +72,20 @@ class Shape:
     def bytes(self) -> int:
         """Size of the elements, padding of tiles not counted; of a tuple, the sum over its leaves.
 
-        XLA counts the tuple itself as a table of `POINTER_BYTES` for each member, see `top_level_bytes`.
+        A dynamic array is stored with its true sizes, one int32 each. For the tuple itself XLA keeps a table of
+        pointers, see `top_level_bytes`.
         """
         if self.is_tuple:
             return sum(shape.bytes for shape in self.tuple_shapes)
+        sizes = 4 * len(self.dimensions) if self.dynamic else 0
         if self.element_bits:
-            return (self.elements * self.element_bits + 7) // 8
-        return self.elements * _BITS.get(self.dtype, 8) // 8
+            return sizes + (self.elements * self.element_bits + 7) // 8
+        return sizes + self.elements * _BITS.get(self.dtype, 8) // 8
 
     @cached_property
     def top_level_bytes(self) -> int:
-        """Size without following a tuple's pointers, as XLA's cost analysis counts; 0 without a layout."""
-        if not self.has_layout:
-            return 0
+        """Size without following a tuple's pointers, `POINTER_BYTES` for each member."""
         return POINTER_BYTES * len(self.tuple_shapes) if self.is_tuple else self.bytes
-
-    @cached_property
-    def has_layout(self) -> bool:
-        """Whether every array in it has a layout."""
-        if self.is_tuple:
-            return all(shape.has_layout for shape in self.tuple_shapes)
-        return self.minor_to_major is not None or not self.is_array
 
     def leaves(self) -> Iterator[Shape]:
         """Yield the shapes that are not tuples, in order."""
