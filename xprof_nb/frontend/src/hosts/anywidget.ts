@@ -1,0 +1,132 @@
+/** A host over an anywidget model: questions travel to the notebook's kernel as custom messages. */
+import { decode, type Json } from '../columns';
+import { type Answer, type Host, HostError, isAbort, type Mount, type Params, type Snapshot } from '../host';
+import { answerOf, errorOf, readPayload, record, text } from '../payload';
+import { showFailure, showWaiting } from '../shell/status';
+
+/** The part of anywidget's model a host uses. */
+export interface WidgetModel {
+  send(content: unknown): void;
+  on(event: 'msg:custom', listener: MessageListener): void;
+  off(event: 'msg:custom', listener: MessageListener): void;
+}
+
+type MessageListener = (message: unknown, buffers: readonly ArrayBufferView[]) => void;
+
+interface Reply {
+  readonly message: { readonly [key: string]: Json | undefined };
+  readonly buffers: readonly ArrayBufferView[];
+}
+
+interface Pending {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+/** Request and response over one model. Replies to other views of the same model are left alone. */
+export class KernelChannel {
+  private readonly _pending = new Map<string, Pending>();
+  private readonly _prefix = Math.random().toString(36).slice(2);
+  private _sent = 0;
+
+  constructor(private readonly _model: WidgetModel) {
+    _model.on('msg:custom', this._receive);
+  }
+
+  ask(query: string, params: Params, signal?: AbortSignal): Promise<Reply> {
+    const id = `${this._prefix}-${this._sent++}`;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(aborted());
+        return;
+      }
+      const abandon = () => {
+        this._pending.delete(id);
+        reject(aborted());
+      };
+      signal?.addEventListener('abort', abandon, { once: true });
+      this._pending.set(id, {
+        resolve: (reply) => {
+          signal?.removeEventListener('abort', abandon);
+          resolve(reply);
+        },
+        reject
+      });
+      this._model.send({ id, query, params });
+    });
+  }
+
+  dispose(): void {
+    this._model.off('msg:custom', this._receive);
+    for (const pending of this._pending.values()) {
+      pending.reject(aborted());
+    }
+    this._pending.clear();
+  }
+
+  private readonly _receive: MessageListener = (content, buffers) => {
+    const message = record(content);
+    const pending = this._pending.get(text(message.id));
+    if (pending === undefined) {
+      return;
+    }
+    this._pending.delete(text(message.id));
+    if (message.ok === true) {
+      pending.resolve({ message, buffers });
+    } else {
+      pending.reject(errorOf(message.error));
+    }
+  };
+}
+
+/** The live host of a view that a kernel shows. */
+export class KernelHost implements Host {
+  readonly kind = 'kernel';
+
+  constructor(
+    private readonly _channel: KernelChannel,
+    readonly snapshot: Snapshot
+  ) {}
+
+  async request(query: string, params: Params, signal?: AbortSignal): Promise<Answer> {
+    const { buffers } = await this._channel.ask(query, params, signal);
+    const [data] = buffers;
+    if (data === undefined) {
+      throw new HostError('The kernel answered without a table.', 'Restart the kernel and run the cell again.');
+    }
+    return answerOf(decode(data));
+  }
+}
+
+/** What anywidget calls: fetch the snapshot from the kernel, then draw the view. */
+export function widgetOf(mount: Mount) {
+  return {
+    render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+      const channel = new KernelChannel(model);
+      const waiting = showWaiting(el, 'Asking the kernel for this view');
+      let dispose = () => {};
+      channel
+        .ask('snapshot', {})
+        .then(({ message }) => {
+          waiting.remove();
+          const mounted = mount(new KernelHost(channel, readPayload(message.payload)), el);
+          dispose = () => mounted.dispose();
+        })
+        .catch((error: unknown) => {
+          waiting.remove();
+          if (!isAbort(error)) {
+            showFailure(el, error);
+          }
+        });
+      return () => {
+        channel.dispose();
+        waiting.remove();
+        dispose();
+      };
+    }
+  };
+}
+
+function aborted(): DOMException {
+  return new DOMException('No longer needed', 'AbortError');
+}

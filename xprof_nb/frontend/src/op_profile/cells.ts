@@ -1,0 +1,85 @@
+/** Drawing the cells of one row. */
+import { h } from '../dom';
+import { MISSING } from '../format';
+import { kindOf, shade } from '../kinds';
+import { glyph } from '../shell/legend';
+import type { Field } from './fields';
+import type { NodeRow } from './rows';
+
+/** The element of one cell; `terms` are highlighted wherever a name shows them. */
+export function drawCell(field: Field, row: NodeRow, terms: readonly string[]): HTMLElement {
+  if (field.id === 'name') {
+    return nameCell(row, terms);
+  }
+  if (field.id === 'share') {
+    return shareCell(row, field);
+  }
+  const { text, extra, suspicious } = field.cell(row.node);
+  const cell = h(
+    'div',
+    { class: `jp-OpProfile-cell jp-mod-${field.align}`, attrs: { role: 'gridcell' }, data: { field: field.id } },
+    ...(field.align === 'left' ? highlighted(text, terms) : [h('span', { class: 'jp-OpProfile-value' }, text)])
+  );
+  if (text === MISSING) {
+    cell.classList.add('jp-mod-missing');
+  }
+  if (extra !== undefined) {
+    cell.append(
+      h(
+        'span',
+        { class: suspicious ? 'jp-OpProfile-extra jp-mod-suspicious' : 'jp-OpProfile-extra' },
+        suspicious ? `⚠ ${extra}` : extra
+      )
+    );
+  }
+  return cell;
+}
+
+/** A text with the parts that match the filter marked. */
+export function highlighted(text: string, terms: readonly string[]): (Node | string)[] {
+  if (terms.length === 0) {
+    return [text];
+  }
+  const pattern = new RegExp(`(${terms.map(escaped).join('|')})`, 'gi');
+  return text
+    .split(pattern)
+    .map((part, index) => (index % 2 === 1 ? h('mark', {}, part) : part))
+    .filter((part) => part !== '');
+}
+
+function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
+  const { labels, kind } = row.node;
+  const twisty = row.expanded === null ? '' : row.expanded ? '▾' : '▸';
+  const name = labels.name ?? MISSING;
+  const source = labels.source && labels.source !== name && kind !== 'source' ? labels.source : null;
+  const cell = h(
+    'div',
+    { class: 'jp-OpProfile-cell jp-OpProfile-name', attrs: { role: 'rowheader' }, data: { field: 'name' } },
+    h('span', { class: 'jp-OpProfile-twisty', attrs: { 'aria-hidden': true } }, twisty),
+    glyph(kindOf(labels.work_kind)),
+    h('span', { class: 'jp-OpProfile-label' }, ...highlighted(name, terms)),
+    source === null ? null : h('span', { class: 'jp-OpProfile-source' }, ...highlighted(source, terms))
+  );
+  cell.style.setProperty('--xprof-level', String(row.level - 1));
+  return cell;
+}
+
+function shareCell(row: NodeRow, field: Field): HTMLElement {
+  const { measures, labels, kind } = row.node;
+  const fraction = measures.time_fraction;
+  const bar = h('span', { class: 'jp-OpProfile-bar', data: { kind: kindOf(labels.work_kind).id } });
+  bar.style.width = `${Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) * 100 : 0}%`;
+  if (kind === 'op' || kind === 'fused') {
+    bar.style.setProperty('--xprof-shade', `${shade(labels.name ?? '')}%`);
+  }
+  return h(
+    'div',
+    { class: 'jp-OpProfile-cell jp-OpProfile-share', attrs: { role: 'gridcell' }, data: { field: 'share' } },
+    h('span', { class: 'jp-OpProfile-track', attrs: { 'aria-hidden': true } }, bar),
+    h('span', { class: 'jp-OpProfile-percent' }, field.cell(row.node).text)
+  );
+}
+
+function escaped(term: string): string {
+  return term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,179 @@
+/** Which rows the table shows, in which order: a pure function of the tree and what the person chose. */
+import { childrenOf, isExpandable, LABELS, type Label, type Measure, missingChildren, type OpNode, type OpTree } from './tree';
+
+export interface Sort {
+  readonly by: Measure | Label;
+  readonly descending: boolean;
+}
+
+export interface Choice {
+  readonly sort: Sort;
+  /** What is typed in the filter box. */
+  readonly filter: string;
+  readonly expanded: ReadonlySet<string>;
+}
+
+interface Place {
+  readonly level: number;
+  /** 1-based place among its siblings, and how many there are. */
+  readonly position: number;
+  readonly setSize: number;
+}
+
+export interface NodeRow extends Place {
+  readonly type: 'node';
+  readonly id: string;
+  readonly node: OpNode;
+  /** null when there is nothing to expand. */
+  readonly expanded: boolean | null;
+}
+
+/** Stands for children that the snapshot does not hold. */
+export interface MoreRow extends Place {
+  readonly type: 'more';
+  readonly id: string;
+  readonly parent: OpNode | null;
+  readonly missing: number;
+}
+
+export type Row = NodeRow | MoreRow;
+
+const SEARCHED: readonly Label[] = ['name', 'op', 'category', 'framework_op', 'source', 'program'];
+
+/** The rows on show, top to bottom. */
+export function visibleRows(tree: OpTree, choice: Choice): Row[] {
+  const terms = searchTerms(choice.filter);
+  const kept = terms.length > 0 ? matchesAndAncestors(tree, terms) : null;
+  const rows: Row[] = [];
+  appendLevel(tree, null, 1, choice, kept, rows);
+  return rows;
+}
+
+/** The words of a filter, all of which must be found. */
+export function searchTerms(filter: string): string[] {
+  return filter.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+export function matches(node: OpNode, terms: readonly string[]): boolean {
+  const haystack = SEARCHED.map((name) => node.labels[name] ?? '')
+    .join('\n')
+    .toLowerCase();
+  return terms.every((term) => haystack.includes(term));
+}
+
+/** How many ops the filter leaves, of those loaded; an op in two places counts once a program. */
+export function countOps(tree: OpTree, filter: string): number {
+  const terms = searchTerms(filter);
+  const found = new Set<string>();
+  for (const node of tree.nodes()) {
+    if (node.kind === 'op' && matches(node, terms)) {
+      found.add(`${node.labels.program_id}/${node.labels.op ?? node.labels.name}`);
+    }
+  }
+  return found.size;
+}
+
+/** The rows open at first: the way to the most expensive leaves, one branch deep. */
+export function firstExpanded(tree: OpTree): Set<string> {
+  const expanded = new Set<string>();
+  let level = tree.top;
+  while (level.length > 0) {
+    const largest = level.reduce((a, b) => (b.kind !== 'idle' && time(b) > time(a) ? b : a));
+    if (largest.children.length === 0 || largest.kind === 'op') {
+      break;
+    }
+    expanded.add(largest.key);
+    level = largest.children;
+  }
+  return expanded;
+}
+
+/** The keys of the nodes above one. */
+export function ancestors(node: OpNode): string[] {
+  return node.parent === null ? [] : [node.parent.key, ...ancestors(node.parent)];
+}
+
+function time(node: OpNode): number {
+  return node.kind === 'idle' ? -1 : node.measures.time_ps;
+}
+
+function matchesAndAncestors(tree: OpTree, terms: readonly string[]): Set<string> {
+  const kept = new Set<string>();
+  for (const node of tree.nodes()) {
+    if (node !== tree.root && matches(node, terms)) {
+      kept.add(node.key);
+      for (const key of ancestors(node)) {
+        kept.add(key);
+      }
+    }
+  }
+  return kept;
+}
+
+function appendLevel(
+  tree: OpTree,
+  parent: OpNode | null,
+  level: number,
+  choice: Choice,
+  kept: ReadonlySet<string> | null,
+  rows: Row[]
+): void {
+  const loaded = childrenOf(tree, parent);
+  // Below a match that has no matching rows of its own, everything is kept: the person looks inside it.
+  const inside = kept !== null && !loaded.some((node) => kept.has(node.key));
+  const shown = kept === null || inside ? loaded : loaded.filter((node) => kept.has(node.key));
+  const missing = kept === null || inside ? missingChildren(tree, parent) : 0;
+  if (parent === null && inside) {
+    return;
+  }
+  const setSize = shown.length + (missing > 0 ? 1 : 0);
+  sorted(shown, choice.sort).forEach((node, index) => {
+    const leadsToMatch = kept !== null && node.children.some((child) => kept.has(child.key));
+    const open = isExpandable(tree, node) && (choice.expanded.has(node.key) || leadsToMatch);
+    rows.push({
+      type: 'node',
+      id: node.key,
+      node,
+      level,
+      position: index + 1,
+      setSize,
+      expanded: isExpandable(tree, node) ? open : null
+    });
+    if (open) {
+      appendLevel(tree, node, level + 1, choice, kept, rows);
+    }
+  });
+  if (missing > 0) {
+    const id = `more:${parent?.key ?? ''}`;
+    rows.push({ type: 'more', id, parent, missing, level, position: setSize, setSize });
+  }
+}
+
+/** Siblings in order; missing values and idle time come last whichever way. */
+function sorted(nodes: readonly OpNode[], sort: Sort): OpNode[] {
+  const direction = sort.descending ? -1 : 1;
+  return [...nodes].sort((a, b) => {
+    const idle = Number(a.kind === 'idle') - Number(b.kind === 'idle');
+    return idle || compare(a, b, sort.by, direction) || b.measures.time_ps - a.measures.time_ps;
+  });
+}
+
+function compare(a: OpNode, b: OpNode, by: Measure | Label, direction: number): number {
+  if (isLabel(by)) {
+    const [left, right] = [a.labels[by], b.labels[by]];
+    return missingLast(left === null, right === null) ?? direction * collator.compare(left ?? '', right ?? '');
+  }
+  const [left, right] = [a.measures[by], b.measures[by]];
+  return missingLast(Number.isNaN(left), Number.isNaN(right)) ?? direction * (left - right);
+}
+
+function missingLast(left: boolean, right: boolean): number | null {
+  return left || right ? Number(left) - Number(right) : null;
+}
+
+function isLabel(by: Measure | Label): by is Label {
+  return (LABELS as readonly string[]).includes(by);
+}
+
+// fusion.9 before fusion.12
+const collator = new Intl.Collator('en', { numeric: true });

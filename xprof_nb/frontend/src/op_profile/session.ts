@@ -1,0 +1,105 @@
+/** What the view knows: the tree of each grouping, and how to learn more from the host. */
+import type { Answer, Host, Params, Summary } from '../host';
+import { liveHint } from '../hosts/static';
+import { number, text } from '../payload';
+import { firstExpanded } from './rows';
+import { type Grouping, GROUPINGS } from './toolbar';
+import { missingChildren, type OpNode, OpTree } from './tree';
+
+const FEWEST_ROWS_ASKED = 300;
+const MOST_ROWS_ASKED = 5000;
+
+/** One grouping of the profile, with what is open in it. */
+export interface Grouped {
+  readonly by: Grouping;
+  readonly tree: OpTree;
+  readonly summary: Summary;
+  readonly notes: readonly string[];
+  expanded: Set<string>;
+}
+
+export class Session {
+  current: Grouped;
+  private readonly _groupings = new Map<Grouping, Grouped>();
+  private readonly _searched = new Set<string>();
+
+  constructor(private readonly _host: Host) {
+    const { table, summary, notes, params } = _host.snapshot;
+    const by = text(summary.by) || text(params.by);
+    this.current = grouped(GROUPINGS.find((name) => name === by) ?? 'program', { table, summary, notes });
+    this._groupings.set(this.current.by, this.current);
+  }
+
+  get isLive(): boolean {
+    return this._host.kind !== 'static';
+  }
+
+  /** Why nothing can be asked; empty when it can. */
+  get whyNotLive(): string {
+    return this.isLive ? '' : `This is a saved snapshot. ${liveHint(this._host.snapshot.run.path)}`;
+  }
+
+  /** Group by something else. */
+  async group(by: Grouping, signal: AbortSignal): Promise<void> {
+    let found = this._groupings.get(by);
+    if (found === undefined) {
+      found = grouped(by, await this._host.request('op_profile', this._params({ by }), signal));
+      this._groupings.set(by, found);
+    }
+    this.current = found;
+  }
+
+  /** Load the children of a node (null: the outermost rows) that the snapshot left out; returns how many came. */
+  async loadChildren(node: OpNode | null, signal: AbortSignal): Promise<number> {
+    const { tree, by } = this.current;
+    const owner = node ?? tree.root;
+    const wanted = (owner?.children.length ?? 0) + tree.top.length + missingChildren(tree, node);
+    const limit = Math.min(MOST_ROWS_ASKED, Math.max(FEWEST_ROWS_ASKED, wanted));
+    const params = this._params({ by, limit, ...(owner === null ? {} : { under: owner.key }) });
+    const { table } = await this._host.request('op_profile', params, signal);
+    return tree.merge(table, node ?? undefined);
+  }
+
+  /** Bring in rows that match a filter and that the snapshot left out; returns how many came. */
+  async search(filter: string, signal: AbortSignal): Promise<number> {
+    const { tree, by } = this.current;
+    const asked = `${by}:${filter}`;
+    if (!this.isLive || this._searched.has(asked) || !this.isPruned) {
+      return 0;
+    }
+    const { table } = await this._host.request('op_profile', this._params({ by, search: filter }), signal);
+    this._searched.add(asked);
+    return tree.merge(table);
+  }
+
+  /** Whether the profile has rows that are not loaded. */
+  get isPruned(): boolean {
+    const { tree, summary } = this.current;
+    const total = number(summary.node_count);
+    return Number.isFinite(total) && tree.size < total;
+  }
+
+  /** What is known of one op: from the snapshot if it is there, else from the live profile. */
+  async details(node: OpNode, signal: AbortSignal): Promise<Summary> {
+    const { op, program_id } = node.labels;
+    const saved = this._host.snapshot.details[`${program_id}/${op}`];
+    if (saved !== undefined) {
+      return saved;
+    }
+    const { summary } = await this._host.request('op_details', this._params({ program_id, op }, FILTERS), signal);
+    return summary;
+  }
+
+  private _params(asked: Params, kept: readonly string[] = [...FILTERS, 'program']): Params {
+    const { params } = this._host.snapshot;
+    return { ...Object.fromEntries(kept.filter((name) => name in params).map((name) => [name, params[name]])), ...asked };
+  }
+}
+
+/** The filters that every question about one shown view repeats. */
+const FILTERS = ['host', 'device', 'step', 'window_ps', 'compat'];
+
+function grouped(by: Grouping, { table, summary, notes }: Answer): Grouped {
+  const tree = new OpTree(table);
+  return { by, tree, summary, notes, expanded: firstExpanded(tree) };
+}

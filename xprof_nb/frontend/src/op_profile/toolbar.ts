@@ -1,0 +1,91 @@
+/** The row of choices above the table: grouping, order, filter. */
+import { button, h } from '../dom';
+import type { Measure } from './tree';
+
+export const GROUPINGS = ['program', 'category', 'framework', 'source'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+const SORTS: readonly { readonly label: string; readonly by: Measure }[] = [
+  { label: 'time', by: 'time_ps' },
+  { label: 'wasted', by: 'wasted_fraction' },
+  { label: 'flops', by: 'flops_per_s' }
+];
+
+export interface ToolbarEvents {
+  group(by: Grouping): void;
+  sort(by: Measure): void;
+  filter(text: string): void;
+  /** The person is done typing and goes on in the table. */
+  leaveFilter(): void;
+}
+
+export interface ToolbarState {
+  readonly by: string;
+  readonly sort: string;
+  readonly counted: string;
+  /** Why the grouping cannot change; empty when it can. */
+  readonly fixedBecause: string;
+}
+
+export class Toolbar {
+  readonly node: HTMLElement;
+  readonly filter = h('input', {
+    class: 'jp-OpProfile-filter',
+    attrs: { type: 'search', placeholder: 'filter  ( / )', 'aria-label': 'Filter ops', spellcheck: false }
+  });
+  private readonly _groupings: HTMLButtonElement[];
+  private readonly _sorts: HTMLButtonElement[];
+  private readonly _count = h('span', { class: 'jp-OpProfile-count', attrs: { 'aria-live': 'polite' } });
+
+  constructor(events: ToolbarEvents) {
+    this._groupings = GROUPINGS.map((by) => choice(by, by, () => events.group(by)));
+    this._sorts = SORTS.map(({ label, by }) => choice(label, by, () => events.sort(by)));
+    this.filter.addEventListener('input', () => events.filter(this.filter.value));
+    this.filter.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && this.filter.value !== '') {
+        event.stopPropagation();
+        this.filter.value = '';
+        events.filter('');
+      } else if (event.key === 'Escape' || event.key === 'ArrowDown' || event.key === 'Enter') {
+        event.preventDefault();
+        event.stopPropagation();
+        events.leaveFilter();
+      }
+    });
+    this.node = h(
+      'div',
+      { class: 'jp-OpProfile-toolbar' },
+      group('by', this._groupings),
+      group('sort', this._sorts),
+      this.filter,
+      this._count
+    );
+  }
+
+  update({ by, sort, counted, fixedBecause }: ToolbarState): void {
+    this._count.textContent = counted;
+    for (const element of this._sorts) {
+      element.setAttribute('aria-pressed', String(element.dataset.choice === sort));
+    }
+    for (const element of this._groupings) {
+      const chosen = element.dataset.choice === by;
+      const unavailable = !chosen && fixedBecause !== '';
+      element.setAttribute('aria-pressed', String(chosen));
+      element.setAttribute('aria-disabled', String(unavailable));
+      element.title = unavailable ? fixedBecause : '';
+    }
+  }
+}
+
+function choice(label: string, value: string, click: () => void): HTMLButtonElement {
+  return button(label, { class: 'jp-XprofChoice', attrs: { 'aria-pressed': false }, data: { choice: value }, click });
+}
+
+function group(label: string, choices: readonly HTMLElement[]): HTMLElement {
+  return h(
+    'span',
+    { class: 'jp-XprofChoices', attrs: { role: 'group', 'aria-label': label } },
+    h('span', { class: 'jp-XprofChoices-label' }, label),
+    h('span', { class: 'jp-XprofChoices-box' }, ...choices)
+  );
+}

@@ -1,0 +1,122 @@
+/** The op profile as a tree: rows of the wire table joined to their parents, and grown when more is loaded. */
+import { type Columns, numberAt, stringAt } from '../columns';
+
+export const MEASURES = [
+  'occurrences',
+  'time_ps',
+  'self_time_ps',
+  'time_fraction',
+  'flops',
+  'flops_per_s',
+  'flops_utilization',
+  'bytes_accessed',
+  'bytes_per_s',
+  'hbm_utilization',
+  'wasted_fraction'
+] as const;
+export const LABELS = [
+  'name',
+  'work_kind',
+  'program',
+  'program_id',
+  'op',
+  'category',
+  'framework_op',
+  'source',
+  'bound_by'
+] as const;
+
+export type Measure = (typeof MEASURES)[number];
+export type Label = (typeof LABELS)[number];
+
+export interface OpNode {
+  /** Stable name of the node, the same in every answer about the profile. */
+  readonly key: string;
+  readonly kind: string;
+  readonly measures: Readonly<Record<Measure, number>>;
+  readonly labels: Readonly<Record<Label, string | null>>;
+  readonly parent: OpNode | null;
+  readonly children: OpNode[];
+  /** How many children the profile has, loaded or not. */
+  readonly childrenTotal: number;
+}
+
+export class OpTree {
+  /** The rows at the outermost level. The root that stands for the whole profile is not one of them. */
+  readonly top: OpNode[] = [];
+  /** The whole profile, when the table has it. */
+  root: OpNode | null = null;
+  private readonly _byKey = new Map<string, OpNode>();
+
+  constructor(table: Columns) {
+    this.merge(table);
+  }
+
+  get size(): number {
+    return this._byKey.size;
+  }
+
+  get(key: string): OpNode | undefined {
+    return this._byKey.get(key);
+  }
+
+  nodes(): Iterable<OpNode> {
+    return this._byKey.values();
+  }
+
+  /**
+   * Add the rows of another answer that are not here yet, and return how many there were.
+   *
+   * Node numbers are those of one answer, so rows are joined by key. A row whose parent is not in
+   * the answer belongs below `under`.
+   */
+  merge(table: Columns, under?: OpNode): number {
+    const byNumber = new Map<number, OpNode>();
+    let added = 0;
+    for (let row = 0; row < table.rows; row++) {
+      const key = stringAt(table, 'key', row) ?? `#${row}`;
+      let node = this._byKey.get(key);
+      if (node === undefined) {
+        node = this._add(table, row, key, byNumber.get(numberAt(table, 'parent', row)) ?? under ?? null);
+        added += 1;
+      }
+      byNumber.set(numberAt(table, 'node', row), node);
+    }
+    return added;
+  }
+
+  private _add(table: Columns, row: number, key: string, parent: OpNode | null): OpNode {
+    const node: OpNode = {
+      key,
+      kind: stringAt(table, 'kind', row) ?? '',
+      measures: Object.fromEntries(MEASURES.map((name) => [name, numberAt(table, name, row)])) as OpNode['measures'],
+      labels: Object.fromEntries(LABELS.map((name) => [name, stringAt(table, name, row)])) as OpNode['labels'],
+      parent: parent === this.root ? null : parent,
+      children: [],
+      childrenTotal: numberAt(table, 'children_total', row)
+    };
+    this._byKey.set(key, node);
+    if (node.kind === 'root' && this.root === null) {
+      this.root = node;
+    } else {
+      (node.parent?.children ?? this.top).push(node);
+    }
+    return node;
+  }
+}
+
+/** The children loaded for a node; for null, the outermost rows. */
+export function childrenOf(tree: OpTree, node: OpNode | null): readonly OpNode[] {
+  return node === null ? tree.top : node.children;
+}
+
+/** How many children a node has in the profile beyond those loaded. */
+export function missingChildren(tree: OpTree, node: OpNode | null): number {
+  const owner = node ?? tree.root;
+  const total = owner?.childrenTotal ?? Number.NaN;
+  return Number.isFinite(total) ? Math.max(0, total - childrenOf(tree, node).length) : 0;
+}
+
+export function isExpandable(tree: OpTree, node: OpNode): boolean {
+  return node.children.length > 0 || missingChildren(tree, node) > 0;
+}

@@ -1,0 +1,369 @@
+/** The op profile on screen: puts the parts together and says what each key and click does. */
+import { adoptStyle, h } from '../dom';
+import { count } from '../format';
+import { type Host, isAbort, type Mounted } from '../host';
+import { dispatchKey, isTyping, type KeyBinding } from '../keys';
+import { KINDS, kindOf } from '../kinds';
+import { number } from '../payload';
+import { header } from '../shell/header';
+import { legend } from '../shell/legend';
+import { emptyBox, notesBox } from '../shell/notes';
+import { copyText, downloadText, fileName } from '../shell/save';
+import { showFailure, showWaiting } from '../shell/status';
+import { attachTooltip } from '../shell/tooltip';
+import shellStyle from '../style/shell.css?inline';
+import { followTheme } from '../theme';
+import { explainCell, explainHeader } from './explain';
+import type { Field } from './fields';
+import { keyBindings } from './keyboard';
+import { ancestors, countOps, type Row, searchTerms, type Sort, visibleRows } from './rows';
+import { toCsv, toTsv } from './save';
+import { peaks, sentence } from './sentence';
+import { Session } from './session';
+import style from './style.css?inline';
+import { TreeTable } from './table';
+import { type Grouping, Toolbar } from './toolbar';
+import { isExpandable, LABELS, type Measure, type OpNode } from './tree';
+import { DetailsArea } from './details_area';
+import { KeyHelp } from './key_help';
+
+const SEARCH_AFTER_MS = 250;
+
+/** Draw the op profile of a host into an element. */
+export function mount(host: Host, el: HTMLElement): Mounted {
+  adoptStyle(el, shellStyle);
+  adoptStyle(el, style);
+  const view = new OpProfileView(host);
+  el.append(view.node);
+  return view;
+}
+
+class OpProfileView implements Mounted {
+  readonly node: HTMLElement;
+  private readonly _session: Session;
+  private readonly _toolbar: Toolbar;
+  private readonly _table: TreeTable;
+  private readonly _details: DetailsArea;
+  private readonly _help: KeyHelp;
+  private readonly _answer = h('div', { class: 'jp-OpProfile-answer' });
+  private readonly _empty = h('div', { class: 'jp-OpProfile-empty' });
+  private readonly _legend = h('div', { class: 'jp-OpProfile-legend' });
+  private readonly _status = h('div', { class: 'jp-OpProfile-status' });
+  private readonly _stops: (() => void)[] = [];
+  private readonly _bindings: readonly KeyBinding[];
+  private _sort: Sort = { by: 'time_ps', descending: true };
+  private _filter = '';
+  private _rows: Row[] = [];
+  private _active: string | null = null;
+  private _selected: string | null = null;
+  private _task: AbortController | null = null;
+  private _searchTimer = 0;
+
+  constructor(host: Host) {
+    this._session = new Session(host);
+    this._toolbar = new Toolbar({
+      group: (by) => this._group(by),
+      sort: (by) => this._sortBy(by, true),
+      filter: (text) => this._setFilter(text),
+      leaveFilter: () => this._table.node.focus()
+    });
+    this._table = new TreeTable(host.snapshot.title || 'op profile', {
+      sort: (field) => this._sortByField(field),
+      select: (row) => this._select(row),
+      toggle: (row) => this._toggle(row)
+    });
+    this._details = new DetailsArea(this._session, () => this._closeDetails());
+    this._help = new KeyHelp(() => this._table.node.focus());
+    this._bindings = keyBindings({
+      move: (to) => this._moveTo(to),
+      page: () => this._table.pageRows,
+      at: () => this._rows.findIndex((row) => row.id === this._active),
+      rows: () => this._rows,
+      toggle: (row) => this._toggle(row),
+      select: (row) => this._select(row),
+      filter: () => this._toolbar.filter.focus(),
+      back: () => this._back(),
+      help: () => this._help.toggle(this._bindings, this._table.node)
+    });
+    this.node = this._compose(host);
+    this._stops.push(
+      followTheme(this.node),
+      attachTooltip(this.node, (target) => this._explain(target))
+    );
+    this._refreshAnswer();
+    this._refresh();
+  }
+
+  dispose(): void {
+    clearTimeout(this._searchTimer);
+    this._task?.abort();
+    this._details.dispose();
+    this._table.dispose();
+    for (const stop of this._stops) {
+      stop();
+    }
+    this.node.remove();
+  }
+
+  private _compose(host: Host): HTMLElement {
+    const root = h(
+      'section',
+      {
+        class: 'jp-XprofView jp-OpProfile',
+        attrs: { 'aria-label': host.snapshot.title || 'op profile', 'data-lm-suppress-shortcuts': 'true' }
+      },
+      header(host, this._menu(host)),
+      this._answer,
+      this._toolbar.node,
+      h('div', { class: 'jp-OpProfile-main' }, h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._empty), this._details.node),
+      h('div', { class: 'jp-OpProfile-foot' }, this._legend, this._status),
+      this._help.node
+    );
+    root.addEventListener('keydown', (event) => {
+      this._keyPressed(event);
+      event.stopPropagation();
+    });
+    return root;
+  }
+
+  private _menu(host: Host) {
+    const { run } = host.snapshot;
+    const rows = 'every row loaded, full precision';
+    const python = () => `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).op_profile(by="${this._session.current.by}").frame`;
+    const name = (extension: string) => fileName(`${run.name} op profile`, extension);
+    return [
+      { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(toTsv(this._session.current.tree)) },
+      { label: 'Download CSV', hint: rows, run: () => downloadText(name('csv'), toCsv(this._session.current.tree), 'text/csv') },
+      { label: 'Copy Python for the DataFrame', run: () => this._copy(python()) },
+      { label: 'Keys (?)', run: () => this._help.toggle(this._bindings, this._table.node) }
+    ];
+  }
+
+  private _copy(text: string): void {
+    copyText(text).then(
+      () => this._say('Copied.'),
+      (error: unknown) => this._fail(error)
+    );
+  }
+
+  private _refreshAnswer(): void {
+    const { summary, tree, notes } = this._session.current;
+    this._answer.replaceChildren(
+      ...[sentence(summary, tree, (node) => this._show(node)), peaks(summary), notesBox(notes)].filter((part) => part !== null)
+    );
+    const present = new Set([...tree.nodes()].filter((node) => node !== tree.root).map((node) => kindOf(node.labels.work_kind).id));
+    this._legend.replaceChildren(legend(KINDS.filter((kind) => present.has(kind.id))));
+    const isEmpty = tree.top.length === 0;
+    this._table.node.hidden = isEmpty;
+    this._empty.replaceChildren(...(isEmpty ? [emptyBox(notes)] : []));
+  }
+
+  private _refresh(): void {
+    const { tree, expanded, by, summary } = this._session.current;
+    this._rows = visibleRows(tree, { sort: this._sort, filter: this._filter, expanded });
+    if (!this._rows.some((row) => row.id === this._active)) {
+      this._active = this._rows[0]?.id ?? null;
+    }
+    this._table.update({
+      rows: this._rows,
+      sort: this._sort,
+      terms: searchTerms(this._filter),
+      active: this._active,
+      selected: this._selected,
+      moreText: this._session.isLive ? 'click to load' : 'not in this snapshot: open the run to load them'
+    });
+    const total = Math.max(number(summary.op_count) || 0, countOps(tree, ''));
+    this._toolbar.update({
+      by,
+      sort: this._sort.by,
+      counted: `${count(countOps(tree, this._filter))} of ${count(total)} ops shown`,
+      fixedBecause: this._session.whyNotLive
+    });
+  }
+
+  private _group(by: Grouping): void {
+    if (by === this._session.current.by) {
+      return;
+    }
+    if (!this._session.isLive) {
+      this._say(this._session.whyNotLive);
+      return;
+    }
+    this._run(`Grouping by ${by}`, async (signal) => {
+      await this._session.group(by, signal);
+      this._closeDetails();
+      this._refreshAnswer();
+      this._refresh();
+    });
+  }
+
+  private _sortByField(field: Field): void {
+    const isText = (LABELS as readonly string[]).includes(field.sortBy);
+    const descending = field.sortBy === this._sort.by ? !this._sort.descending : !isText;
+    this._sortBy(field.sortBy, descending);
+  }
+
+  private _sortBy(by: Measure | Field['sortBy'], descending: boolean): void {
+    this._sort = { by, descending };
+    this._refresh();
+    this._table.node.scrollTop = 0;
+  }
+
+  private _setFilter(text: string): void {
+    this._filter = text;
+    this._refresh();
+    this._table.node.scrollTop = 0;
+    clearTimeout(this._searchTimer);
+    if (text.trim() !== '' && this._session.isLive && this._session.isPruned) {
+      this._searchTimer = window.setTimeout(() => {
+        this._run('Searching the whole profile', async (signal) => {
+          if ((await this._session.search(text.trim(), signal)) > 0) {
+            this._refresh();
+          }
+        });
+      }, SEARCH_AFTER_MS);
+    }
+  }
+
+  private _toggle(row: Row): void {
+    this._active = row.id;
+    if (row.type === 'more') {
+      this._loadMore(row.parent);
+      return;
+    }
+    const { expanded, tree } = this._session.current;
+    if (row.expanded === null || !isExpandable(tree, row.node)) {
+      return;
+    }
+    if (row.expanded) {
+      expanded.delete(row.node.key);
+    } else {
+      expanded.add(row.node.key);
+    }
+    this._refresh();
+    if (!row.expanded && row.node.children.length === 0) {
+      this._loadMore(row.node);
+    }
+  }
+
+  private _loadMore(parent: OpNode | null): void {
+    if (!this._session.isLive) {
+      this._say(this._session.whyNotLive);
+      return;
+    }
+    this._run('Loading more rows', async (signal) => {
+      const added = await this._session.loadChildren(parent, signal);
+      this._refresh();
+      if (added === 0) {
+        this._say('The profile gave no more rows here.');
+      }
+    });
+  }
+
+  private _select(row: Row): void {
+    this._active = row.id;
+    if (row.type === 'more') {
+      this._loadMore(row.parent);
+      return;
+    }
+    this._selected = row.id;
+    this._details.show(row.node);
+    this._refresh();
+    this._table.reveal(row.id);
+  }
+
+  private _closeDetails(): void {
+    this._details.close();
+    this._selected = null;
+    this._refresh();
+  }
+
+  /** Open the way to a row and select it. */
+  private _show(node: OpNode): void {
+    this._toolbar.filter.value = '';
+    this._filter = '';
+    for (const key of ancestors(node)) {
+      this._session.current.expanded.add(key);
+    }
+    this._refresh();
+    const row = this._rows.find((candidate) => candidate.id === node.key);
+    if (row !== undefined) {
+      this._select(row);
+    }
+  }
+
+  private _moveTo(index: number): void {
+    const row = this._rows[Math.max(0, Math.min(index, this._rows.length - 1))];
+    if (row !== undefined) {
+      this._active = row.id;
+      this._refresh();
+      this._table.reveal(row.id);
+    }
+  }
+
+  private _back(): void {
+    if (this._help.isOpen) {
+      this._help.close();
+    } else if (this._task !== null) {
+      this._task.abort();
+    } else if (this._details.isOpen) {
+      this._closeDetails();
+      this._table.node.focus();
+    } else if (this._filter !== '') {
+      this._toolbar.filter.value = '';
+      this._setFilter('');
+    }
+  }
+
+  private _keyPressed(event: KeyboardEvent): void {
+    const inTable = event.target === this._table.node;
+    const anywhere = ['/', '?', 'Escape'].includes(event.key);
+    if (!isTyping(event) && (inTable || anywhere)) {
+      dispatchKey(event, this._bindings);
+    }
+  }
+
+  private _explain(target: Element) {
+    const { summary } = this._session.current;
+    const cell = target.closest<HTMLElement>('[data-field]');
+    const field = cell?.dataset.field;
+    if (cell === null || field === undefined) {
+      return null;
+    }
+    const row = this._table.rowOf(cell);
+    if (row === undefined) {
+      return { anchor: cell, lines: explainHeader(field, summary) };
+    }
+    return row.type === 'node' ? { anchor: cell, lines: explainCell(field, row.node, summary) } : null;
+  }
+
+  /** Do one thing that takes time; a newer one replaces it. */
+  private _run(what: string, work: (signal: AbortSignal) => Promise<void>): void {
+    this._task?.abort();
+    const task = new AbortController();
+    this._task = task;
+    this._status.replaceChildren();
+    const waiting = showWaiting(this._status, what, () => task.abort());
+    work(task.signal)
+      .catch((error: unknown) => {
+        if (!isAbort(error)) {
+          this._fail(error, () => this._run(what, work));
+        }
+      })
+      .finally(() => {
+        waiting.remove();
+        if (this._task === task) {
+          this._task = null;
+        }
+      });
+  }
+
+  private _say(text: string): void {
+    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, text));
+  }
+
+  private _fail(error: unknown, retry?: () => void): void {
+    this._status.replaceChildren();
+    showFailure(this._status, error, retry);
+  }
+}

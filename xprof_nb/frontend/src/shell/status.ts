@@ -1,0 +1,48 @@
+/** What a view says while it waits and when it fails, in the place where the answer would be. */
+import { button, h } from '../dom';
+import { asHostError } from '../host';
+
+const SHOW_SECONDS_AFTER = 2;
+
+export interface Waiting {
+  remove(): void;
+}
+
+/** Say what is being waited for and, when it takes long, for how long; with a way out if there is one. */
+export function showWaiting(el: HTMLElement, what: string, cancel?: () => void): Waiting {
+  const elapsed = h('span', { class: 'jp-XprofStatus-elapsed' });
+  const box = h(
+    'div',
+    { class: 'jp-XprofStatus jp-mod-waiting', attrs: { role: 'status' } },
+    h('span', { class: 'jp-XprofStatus-spinner', attrs: { 'aria-hidden': true } }),
+    h('span', {}, `${what}…`),
+    elapsed,
+    cancel ? button('Cancel', { class: 'jp-XprofButton', click: cancel }) : null
+  );
+  const started = Date.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - started) / 1000);
+    elapsed.textContent = seconds >= SHOW_SECONDS_AFTER ? `${seconds}\u00a0s` : '';
+  }, 500);
+  el.append(box);
+  return {
+    remove: () => {
+      clearInterval(timer);
+      box.remove();
+    }
+  };
+}
+
+/** Say what went wrong and what to do next. */
+export function showFailure(el: HTMLElement, error: unknown, retry?: () => void): HTMLElement {
+  const { message, hint } = asHostError(error);
+  const box = h(
+    'div',
+    { class: 'jp-XprofStatus jp-mod-error', attrs: { role: 'alert' } },
+    h('span', { class: 'jp-XprofStatus-mark', attrs: { 'aria-hidden': true } }, '⚠'),
+    h('span', {}, message, hint ? ` ${hint}` : null),
+    retry ? button('Try again', { class: 'jp-XprofButton', click: retry }) : null
+  );
+  el.append(box);
+  return box;
+}
