@@ -156,6 +156,9 @@ def _widget_class(view: str) -> type:
             self._data: ProfileData | None = data
             self._shows = (view, params)
             super().__init__()
+            # ipykernel 7.4 answers on the shell that spoke last, which is the one the cell runs on. A view's question
+            # goes where the front end sends it: to a subshell, so that it need not wait for the cell.
+            self.comm._reply_subshell_for = None
             self.on_msg(type(self)._answer)
 
         def _answer(self, message: Any, _buffers: list[bytes]) -> None:
