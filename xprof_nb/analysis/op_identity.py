@@ -28,8 +28,7 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     """Return one row per row of ``trace.keys``; the trace's own word wins over the program's.
 
     Columns: ``program_id, program, op, category, work_kind, framework_op, source, duplicate_of, flops,
-    model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes, is_costed``, costs per
-    occurrence. ``is_costed`` says whether anything vouches for the costs.
+    model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes``, costs per occurrence.
     """
     if trace not in _described:
         _described[trace] = _describe(profile, trace)

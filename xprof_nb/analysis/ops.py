@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -164,7 +165,7 @@ def _bound_by(frame: pd.DataFrame) -> pd.Series[str]:
     if "work_kind" in frame:
         elsewhere = frame["work_kind"].map(_ON_THE_LINK)
         bound = bound.where(elsewhere.isna(), elsewhere)
-    return bound
+    return words(bound)
 
 
 def ops(profile: ProfileData, selection: Selection) -> Answer:

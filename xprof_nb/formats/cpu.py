@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
+from xprof_nb.formats.cpu_launches import steps_of_ops
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.device import Device
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
@@ -53,7 +54,7 @@ def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
     program_id = plane.event_stat("program_id").ints()[rows]
     key, distinct = _keys(program_id, op_code)
     keys = _named_keys(program_id[distinct], module_code[rows][distinct], module_names, op_code[distinct], op_names)
-    step = _steps_of_runs(plane, rows, run_id, start_ps, marks)
+    step = steps_of_ops(plane, rows, run_id, marks)
 
     order = np.lexsort((start_ps, device))
     ops = OpEvents(
@@ -178,105 +179,3 @@ def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
         start_ps=runs["start_ps"].to_numpy(np.int64),
         duration_ps=(runs["end_ps"] - runs["start_ps"]).to_numpy(np.int64),
     )
-
-
-def _steps_of_runs(plane: XPlane, rows: Rows, run_id: Ints, start_ps: Ints, marks: StepMarks) -> NDArray[np.int32]:
-    """Return the marked step that launched the run of each op, -1 for none."""
-    if not len(marks) or not len(rows):
-        return np.full(len(rows), -1, np.int32)
-    runs, code = np.unique(run_id, return_inverse=True)
-    launched_ps = _launch_times(plane, rows, runs, code, start_ps)
-    row = np.searchsorted(marks.start_ps, launched_ps, side="right") - 1
-    inside = (row >= 0) & (launched_ps < marks.start_ps[row] + marks.duration_ps[row])
-    return np.where(inside, row, -1).astype(np.int32)[code]
-
-
-def _launch_times(plane: XPlane, rows: Rows, runs: Ints, code: NDArray[np.intp], start_ps: Ints) -> Ints:
-    """Return when the program's own thread launched each run.
-
-    With several devices the launching call carries the run id. With one device it leaves a thread-pool record
-    whose number reappears where the pool's thread begins the run. Failing both, it is when the first op began.
-    """
-    order = np.lexsort((start_ps, code))
-    first = order[np.searchsorted(code[order], np.arange(len(runs)))]
-    launched_ps = start_ps[first].copy()
-
-    recorded_ps = _record_times(plane, rows[first])
-    launched_ps = np.where(recorded_ps >= 0, recorded_ps, launched_ps)
-
-    calls = [name.startswith("CommonPjRtLoadedExecutable::Execute (") for name in plane.metadata.name]
-    run_stat = plane.event_stat("run_id")
-    call_rows = np.flatnonzero(np.array([*calls, False])[plane.events.metadata] & run_stat.present)
-    call_order = np.argsort(plane.events.start_ps[call_rows], kind="stable")[::-1]
-    call_rows = call_rows[call_order]  # latest first, so that the earliest call of a run is written last
-    call_run = np.searchsorted(runs, run_stat.ints()[call_rows])
-    known = (call_run < len(runs)) & (runs[np.minimum(call_run, len(runs) - 1)] == run_stat.ints()[call_rows])
-    launched_ps[call_run[known]] = plane.events.start_ps[call_rows[known]]
-    return launched_ps
-
-
-def _record_times(plane: XPlane, rows: Rows) -> Ints:
-    """Return when the thread-pool region around each event was enqueued, -1 if it runs in none.
-
-    A region enqueued from within another region is followed back to the one outside the pool.
-    """
-    names = plane.metadata.name
-    events = plane.events
-    kind = np.array([_REGION.get(name, 0) for name in names] + [0])[events.metadata]
-    starts = np.flatnonzero(kind == _START)
-    records = np.flatnonzero(kind == _RECORD)
-    region_line, region_start = events.line[starts], events.start_ps[starts]
-    region_serial = plane.event_stat("_c").ints()[starts]
-    stops = np.flatnonzero(kind == _STOP)
-    record_serial = plane.event_stat("_p").ints()[records]
-    record_order = np.argsort(record_serial, kind="stable")
-    record_serial, records = record_serial[record_order], records[record_order]
-
-    region_order = np.lexsort((region_start, region_line))
-    starts, region_serial = starts[region_order], region_serial[region_order]
-    stop_order = np.lexsort((events.start_ps[stops], events.line[stops]))
-    stops = stops[stop_order]
-
-    found_ps = np.full(len(rows), -1, np.int64)
-    at = rows.copy()
-    active = np.arange(len(rows))
-    while len(active):
-        begun = _last_before(events.line, events.start_ps, starts, at[active])
-        stopped = _last_before(events.line, events.start_ps, stops, at[active])
-        inside = begun >= 0
-        begun_ps = np.where(inside, events.start_ps[starts[begun]] if len(starts) else 0, -1)
-        stopped_ps = np.where(stopped >= 0, events.start_ps[stops[stopped]] if len(stops) else 0, -1)
-        inside &= begun_ps >= stopped_ps
-        active, begun = active[inside], begun[inside]
-        if not len(active) or not len(records):
-            break
-        where = np.minimum(np.searchsorted(record_serial, region_serial[begun]), len(records) - 1)
-        known = record_serial[where] == region_serial[begun]
-        active, where = active[known], where[known]
-        earlier = events.start_ps[records[where]] < events.start_ps[at[active]]
-        active, where = active[earlier], where[earlier]
-        at[active] = records[where]
-        found_ps[active] = events.start_ps[records[where]]
-    return found_ps
-
-
-_RECORD, _START, _STOP = 1, 2, 3
-_REGION = {
-    "ThreadpoolListener::Record": _RECORD,
-    "ThreadpoolListener::StartRegion": _START,
-    "ThreadpoolListener::StopRegion": _STOP,
-}
-
-
-def _last_before(line: NDArray[np.int32], start_ps: Ints, sorted_rows: Rows, rows: Rows) -> NDArray[np.int64]:
-    """Return, per row, where in `sorted_rows` (by line, time) the last one on its line not after it is, or -1."""
-    if not len(sorted_rows):
-        return np.full(len(rows), -1, np.int64)
-    lines = line[sorted_rows]
-    found = np.full(len(rows), -1, np.int64)
-    for number in np.unique(line[rows]):
-        low, high = np.searchsorted(lines, [number, number + 1])
-        mine = line[rows] == number
-        position = low + np.searchsorted(start_ps[sorted_rows[low:high]], start_ps[rows[mine]], side="right") - 1
-        found[mine] = np.where(position >= low, position, -1)
-    return found

@@ -1,0 +1,74 @@
+"""Run one small JAX program under jax.profiler: ``python cpu_workloads.py LOGDIR WORKLOAD``.
+
+Each in a process of its own: the number of virtual devices is fixed when jax starts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+logdir, workload = sys.argv[1:]
+os.environ["JAX_PLATFORMS"] = "cpu"
+if workload == "four_devices":
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+
+LOOP_LENGTH, SIZE, RUNS = 50, 64, 5
+
+
+def scan() -> None:
+    """A loop whose body multiplies matrices."""
+
+    @jax.jit
+    def loop(carry: jax.Array) -> jax.Array:
+        def body(carry: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
+            return jnp.tanh(carry @ carry.T) * 0.5, jnp.sum(carry)
+
+        return jax.lax.scan(body, carry, None, length=LOOP_LENGTH)[0]
+
+    run_captured(loop, jnp.ones((SIZE, SIZE)))
+
+
+def four_devices() -> None:
+    """An all-reduce over four virtual devices."""
+    mesh = jax.make_mesh((4,), ("data",))
+
+    @jax.jit
+    def reduce(rows: jax.Array) -> jax.Array:
+        def part(rows: jax.Array) -> jax.Array:
+            return jax.lax.psum(jnp.tanh(rows @ rows.T), "data")
+
+        specs = {"in_specs": jax.P("data"), "out_specs": jax.P()}
+        return jax.shard_map(part, mesh=mesh, **specs)(rows)
+
+    with jax.set_mesh(mesh):
+        run_captured(reduce, jax.device_put(jnp.ones((4 * SIZE, SIZE)), jax.NamedSharding(mesh, jax.P("data"))))
+
+
+def asynchronous() -> None:
+    """Steps that return before their work is done: only the launch says which step it belongs to."""
+
+    @jax.jit
+    def multiply(matrix: jax.Array) -> jax.Array:
+        return jnp.tanh(matrix @ matrix) * 1e-3
+
+    matrix = multiply(jnp.ones((512, 512))).block_until_ready()
+    with jax.profiler.trace(logdir):
+        for step in range(6):
+            with jax.profiler.StepTraceAnnotation("train", step_num=step):
+                matrix = multiply(matrix)
+        matrix.block_until_ready()
+
+
+def run_captured(function: object, argument: jax.Array) -> None:
+    """Compile first, then capture a few runs."""
+    jax.block_until_ready(function(argument))  # type: ignore[operator]
+    with jax.profiler.trace(logdir):
+        for _ in range(RUNS):
+            jax.block_until_ready(function(argument))  # type: ignore[operator]
+
+
+{"scan": scan, "four_devices": four_devices, "asynchronous": asynchronous}[workload]()
