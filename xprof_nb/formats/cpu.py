@@ -8,6 +8,7 @@ another thread. Devices share threads, so (process, `device_ordinal`) is the dev
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,18 @@ from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
 from xprof_nb.formats.cpu_launches import steps_of_ops
+from xprof_nb.formats.jit import njit
+from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.device import Device
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 Ints = NDArray[np.int64]
+Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
+
+_NEVER_OPS = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
+_OP_STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "_p")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,147 +42,149 @@ class HostOps:
 
 def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
     """Return ops and program runs of XLA's CPU backend."""
-    module = plane.event_stat("hlo_module")
-    hlo_op = plane.event_stat("hlo_op")
-    rows = np.flatnonzero(hlo_op.present)
-    ordinal = plane.event_stat("device_ordinal").ints()[rows]
-    ordinals = np.unique(ordinal)
-    devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals)
-    run_id = plane.event_stat("run_id").ints()[rows]
-    start_ps = plane.events.start_ps[rows]
-    host_duration_ps = plane.events.duration_ps[rows]
-    end_ps = np.maximum(start_ps + host_duration_ps, _asynchronous_ends(plane, rows))
-    parent = nesting.parents(plane.events.line[rows], start_ps, start_ps + host_duration_ps)
-    device = np.searchsorted(ordinals, ordinal).astype(np.int32)
+    rows, (hlo_op, module, program, run, ordinal_stat, serial) = _op_events(plane)
+    ordinal_code, ordinals = _factorized(ordinal_stat.ints())
+    by_number = np.argsort(ordinals)
+    device = np.argsort(by_number)[ordinal_code].astype(np.int32)
+    devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals[by_number])
 
-    names = plane.metadata.name
-    op_code, op_names = _op_names(hlo_op.texts(), rows, plane.events.metadata[rows], names)
-    module_code, module_names = module.texts()
-    program_id = plane.event_stat("program_id").ints()[rows]
-    key, distinct = _keys(program_id, op_code)
-    keys = _named_keys(program_id[distinct], module_code[rows][distinct], module_names, op_code[distinct], op_names)
-    step = steps_of_ops(plane, rows, run_id, marks)
-
-    order = np.lexsort((start_ps, device))
+    host_start_ps, host_duration_ps = plane.events.start_ps[rows], plane.events.duration_ps[rows]
+    host_end_ps = host_start_ps + host_duration_ps
+    end_ps = np.maximum(host_end_ps, _asynchronous_ends(plane, serial))
+    parent = nesting.parents(plane.events.line[rows], host_start_ps, host_end_ps)
+    key, keys = _keys(plane, rows, hlo_op, module, program)
+    run_id = run.ints()
     ops = OpEvents(
         key=key,
         device=device,
-        start_ps=start_ps,
-        duration_ps=end_ps - start_ps,
+        start_ps=host_start_ps,
+        duration_ps=end_ps - host_start_ps,
+        host_start_ps=host_start_ps,
         host_duration_ps=host_duration_ps,
-        self_ps=nesting.shared_times(device, parent, start_ps, end_ps),
-        transfer_ps=np.full(len(rows), np.nan),
-        host_start_ps=start_ps,
+        self_ps=nesting.shared_times(device, parent, host_start_ps, end_ps),
+        transfer_ps=np.broadcast_to(np.nan, len(rows)),
         run_id=run_id,
-        step=step,
+        step=steps_of_ops(plane, rows, run_id, marks),
         occurrences=np.maximum(plane.events.occurrences[rows], 1),
         contains=nesting.containers(parent),
-    ).take(order)
+    )
     return HostOps(devices, keys, ops, _program_runs(ops, keys))
 
 
 def read_step_marks(plane: XPlane) -> StepMarks:
     """Return the events that `StepTraceAnnotation` left: root events with a step number."""
-    number = plane.event_stat("step_num")
-    rows = np.flatnonzero(number.present & plane.event_stat("_r").present)
-    rows = rows[np.argsort(plane.events.start_ps[rows], kind="stable")]
-    names = np.array(plane.metadata.name, object)
+    named = np.array([*(not name.startswith(_NEVER_OPS) for name in plane.metadata.name), True])
+    rows = np.flatnonzero(named[plane.events.metadata])
+    number, root = plane.stats_of(rows, "step_num", "_r")
+    marked = number.present & root.present
+    rows, numbers = rows[marked], number.ints()[marked]
+    order = np.argsort(plane.events.start_ps[rows], kind="stable")
+    rows = rows[order]
+    names = np.array([*plane.metadata.name, ""], object)
     return StepMarks(
         name=names[plane.events.metadata[rows]],
-        number=number.ints()[rows],
+        number=numbers[order],
         start_ps=plane.events.start_ps[rows],
         duration_ps=plane.events.duration_ps[rows],
     )
 
 
-def _asynchronous_ends(plane: XPlane, rows: Rows) -> Ints:
+def _op_events(plane: XPlane) -> tuple[Rows, list[StatColumn]]:
+    """Return the events that carry `hlo_op`, and their stats."""
+    may_be_op = np.array([*(not name.startswith(_NEVER_OPS) for name in plane.metadata.name), True])
+    rows = np.flatnonzero(may_be_op[plane.events.metadata])
+    columns = plane.stats_of(rows, *_OP_STATS)
+    present = columns[0].present
+    return rows[present], [column.take(present) for column in columns]
+
+
+def _factorized(values: Ints) -> tuple[Codes, Ints]:
+    """Return a code per value and the distinct values, without sorting."""
+    codes, distinct = pd.factorize(values)
+    return codes.astype(np.int64, copy=False), np.asarray(distinct)
+
+
+def _asynchronous_ends(plane: XPlane, serial: StatColumn) -> Ints:
     """Return where the ``end:`` event of each op begins, 0 for an op without one."""
-    is_end = np.array([name.startswith("end: ") for name in plane.metadata.name] + [False])[plane.events.metadata]
-    consumer = plane.event_stat("_c")
-    ends = np.flatnonzero(is_end & consumer.present)
-    serial = consumer.ints()[ends]
-    order = np.argsort(serial, kind="stable")
-    serial, ends = serial[order], ends[order]
-    producer = plane.event_stat("_p")
-    wanted = producer.ints()[rows]
-    found = np.minimum(np.searchsorted(serial, wanted), max(len(serial) - 1, 0))
-    end_ps = np.zeros(len(rows), np.int64)
-    if len(serial):
-        matches = (serial[found] == wanted) & producer.present[rows]
-        end_ps[matches] = plane.events.start_ps[ends[found[matches]]]
+    is_end = np.array([*(name.startswith("end: ") for name in plane.metadata.name), False])
+    ends = np.flatnonzero(is_end[plane.events.metadata])
+    (consumer,) = plane.stats_of(ends, "_c")
+    ends, consumed = ends[consumer.present], consumer.ints()[consumer.present]
+    end_ps = np.zeros(len(serial.kind), np.int64)
+    if not len(ends):
+        return end_ps
+    order = np.argsort(consumed, kind="stable")
+    consumed, ends = consumed[order], ends[order]
+    produced = serial.ints()
+    found = np.minimum(np.searchsorted(consumed, produced), len(consumed) - 1)
+    matches = (consumed[found] == produced) & serial.present
+    end_ps[matches] = plane.events.start_ps[ends[found[matches]]]
     return end_ps
 
 
-def _op_names(
-    texts: tuple[NDArray[np.int32], list[str]], rows: Rows, metadata: NDArray[np.int32], names: list[str]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Return a code per op event and the names; an event whose `hlo_op` is empty goes by its own name."""
-    codes, labels = texts
-    code = codes[rows].astype(np.int64)
-    if "" in labels:
-        nameless = code == labels.index("")
-        code[nameless] = len(labels) + metadata[nameless]
-    return code, [*labels, *names]
-
-
-def _keys(program_id: Ints, op_code: NDArray[np.int64]) -> tuple[NDArray[np.int32], Rows]:
-    """Return each event's number among the distinct (program, op) pairs, and one event of each pair."""
-    programs, program_code = np.unique(program_id, return_inverse=True)
-    combined = op_code * len(programs) + program_code
-    _, distinct, key = np.unique(combined, return_index=True, return_inverse=True)
-    return key.astype(np.int32), distinct
-
-
-def _named_keys(
-    program_id: Ints,
-    module_code: NDArray[np.int32],
-    module_names: list[str],
-    op_code: NDArray[np.int64],
-    op_names: list[str],
-) -> OpKeys:
-    count = len(program_id)
-    unknown = np.full(count, None, dtype=object)
-    nan = np.full(count, np.nan)
-    return OpKeys(
-        program_id=program_id.astype(np.int64).view(np.uint64),
-        program=np.array([*module_names, ""], object)[module_code],
-        op=np.array(op_names, object)[op_code] if count else np.empty(0, object),
-        category=unknown,
-        framework_op=unknown,
-        source=unknown,
-        hlo_text=unknown,
-        duplicate_of=unknown,
-        flops=nan,
-        model_flops=nan,
-        bytes_accessed=nan,
-        hbm_bytes=nan,
-        on_chip_read_bytes=nan,
-        on_chip_write_bytes=nan,
+def _keys(
+    plane: XPlane, rows: Rows, hlo_op: StatColumn, module: StatColumn, program: StatColumn
+) -> tuple[NDArray[np.int32], OpKeys]:
+    """Return each event's row of the distinct (program, op) pairs, and these. An empty `hlo_op` means the event's name."""
+    op_code, op_names = hlo_op.texts()
+    module_code, module_names = module.texts()
+    named = op_code.astype(np.int64)
+    if "" in op_names:
+        nameless = named == op_names.index("")
+        named[nameless] = len(op_names) + plane.events.metadata[rows[nameless]]
+    names = np.array([*op_names, *plane.metadata.name], object)
+    program_code, programs = _factorized(program.ints())
+    key, distinct = _factorized(named * max(len(programs), 1) + program_code)
+    example = _first_of_each(key, len(distinct))
+    return key.astype(np.int32), _bare_keys(
+        program_id=programs[program_code[example]].astype(np.int64).view(np.uint64),
+        program=np.array([*module_names, ""], object)[module_code[example]],
+        op=names[named[example]],
     )
+
+
+def _first_of_each(code: Codes, count: int) -> Rows:
+    """Return the first row of each code."""
+    first = np.empty(count, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    return first
+
+
+def _bare_keys(program_id: NDArray[np.uint64], program: NDArray[Any], op: NDArray[Any]) -> OpKeys:
+    """Return keys with an identity alone; a CPU profile states nothing else of an op."""
+    unknown = np.full(len(op), None, dtype=object)
+    nan = np.full(len(op), np.nan)
+    words = dict.fromkeys(("category", "framework_op", "source", "hlo_text", "duplicate_of"), unknown)
+    costs = ("flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes")
+    return OpKeys(program_id=program_id, program=program, op=op, **words, **dict.fromkeys(costs, nan))
 
 
 def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
     """Return one run per (device, program, run id), from its first op's start to its last op's end."""
-    frame = pd.DataFrame(
-        {
-            "device": ops.device,
-            "program": ops.key,
-            "run_id": ops.run_id,
-            "start_ps": ops.start_ps,
-            "end_ps": ops.start_ps + ops.duration_ps,
-        }
-    )
-    programs, code = np.unique(keys.program_id, return_inverse=True)
-    frame["program"] = code[ops.key] if len(ops) else np.empty(0, np.int64)
-    runs = frame.groupby(["device", "program", "run_id"], sort=False).agg({"start_ps": "min", "end_ps": "max"})
-    runs = runs.reset_index().sort_values(["device", "start_ps"], kind="stable")
-    first_key = np.unique(code, return_index=True)[1]
-    program = runs["program"].to_numpy(np.int64)
+    program_code, programs = _factorized(keys.program_id.view(np.int64))
+    run_code, run_ids = _factorized(ops.run_id)
+    combined = (ops.device.astype(np.int64) * max(len(programs), 1) + program_code[ops.key]) * max(len(run_ids), 1)
+    code, distinct = _factorized(combined + run_code)
+    start_ps, end_ps = _extents(code, ops.start_ps, ops.start_ps + ops.duration_ps, len(distinct))
+    example = _first_of_each(code, len(distinct))
+    device = ops.device[example]
+    order = np.lexsort((start_ps, device))
+    example = example[order]
     return ProgramRuns(
-        device=runs["device"].to_numpy(np.int32),
-        program_id=programs[program],
-        program=keys.program[first_key[program]],
-        run_id=runs["run_id"].to_numpy(np.int64),
-        start_ps=runs["start_ps"].to_numpy(np.int64),
-        duration_ps=(runs["end_ps"] - runs["start_ps"]).to_numpy(np.int64),
+        device=device[order],
+        program_id=keys.program_id[ops.key[example]],
+        program=keys.program[ops.key[example]],
+        run_id=ops.run_id[example],
+        start_ps=start_ps[order],
+        duration_ps=(end_ps - start_ps)[order],
     )
+
+
+@njit
+def _extents(code: Any, start: Any, end: Any, count: int) -> Any:
+    first = np.full(count, np.iinfo(np.int64).max, np.int64)
+    last = np.full(count, np.iinfo(np.int64).min, np.int64)
+    for row in range(len(code)):
+        first[code[row]] = min(first[code[row]], start[row])
+        last[code[row]] = max(last[code[row]], end[row])
+    return first, last

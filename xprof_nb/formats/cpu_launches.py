@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats.xspace import XPlane
@@ -26,38 +27,43 @@ def steps_of_ops(plane: XPlane, rows: Rows, run_id: Ints, marks: StepMarks) -> N
     """
     if not len(marks) or not len(rows):
         return np.full(len(rows), -1, np.int32)
-    runs, code = np.unique(run_id, return_inverse=True)
-    launched_ps = _launch_times(plane, runs, _first_ops(plane, rows, code))
+    start_ps = plane.events.start_ps
+    code, runs = pd.factorize(run_id)
+    launched_ps = _launch_times(plane, start_ps, runs, _first_ops(start_ps, rows, code))
     row = np.searchsorted(marks.start_ps, launched_ps, side="right") - 1
     inside = (row >= 0) & (launched_ps < marks.start_ps[row] + marks.duration_ps[row])
     return np.where(inside, row, -1).astype(np.int32)[code]
 
 
-def _first_ops(plane: XPlane, rows: Rows, code: NDArray[np.intp]) -> Rows:
+def _first_ops(start_ps: Ints, rows: Rows, code: NDArray[np.intp]) -> Rows:
     """Return the earliest op event of each run."""
-    order = np.lexsort((plane.events.start_ps[rows], code))
-    return rows[order[np.searchsorted(code[order], np.arange(code.max() + 1))]]
+    order = np.argsort(start_ps[rows], kind="stable")[::-1]
+    first = np.empty(code.max() + 1, np.int64)
+    first[code[order]] = rows[order]  # the earliest is written last
+    return first
 
 
-def _launch_times(plane: XPlane, runs: Ints, first: Rows) -> Ints:
+def _launch_times(plane: XPlane, start_ps: Ints, runs: Ints, first: Rows) -> Ints:
     """Return when the program's own thread launched each run; when its first op began, if nothing tells."""
-    launched_ps = plane.events.start_ps[first].copy()
-    calls = _events_named(plane, CALL_ON_ONE_DEVICE)
-    call = _calls_by_run_id(runs, _enqueuing_calls(plane, first, calls), len(calls))
+    launched_ps = start_ps[first]
+    calls = _events_named(plane, start_ps, CALL_ON_ONE_DEVICE)
+    call = _calls_by_run_id(runs, _enqueuing_calls(plane, start_ps, first, calls), len(calls))
     if len(calls):
-        launched_ps = np.where(call >= 0, plane.events.start_ps[calls[call]], launched_ps)
-    stated = plane.event_stat("run_id")
-    spread = [row for row in _events_named(plane, CALL_ON_SEVERAL) if stated.present[row]]
-    for row in reversed(spread):  # latest first: of several calls with one run id the earliest stays
-        launched_ps[runs == stated.ints()[row]] = plane.events.start_ps[row]
+        launched_ps = np.where(call >= 0, start_ps[calls[call]], launched_ps)
+    spread = _events_named(plane, start_ps, CALL_ON_SEVERAL)
+    (stated,) = plane.stats_of(spread, "run_id")
+    by_run = dict(zip(stated.ints().tolist()[::-1], spread[::-1], strict=True))  # of several calls the earliest stays
+    for number, run in enumerate(runs.tolist()):
+        if run in by_run:
+            launched_ps[number] = start_ps[by_run[run]]
     return launched_ps
 
 
-def _events_named(plane: XPlane, beginning: str) -> Rows:
+def _events_named(plane: XPlane, start_ps: Ints, beginning: str) -> Rows:
     """Return the events whose name begins so, in time order."""
     begins = np.array([*(name.startswith(beginning) for name in plane.metadata.name), False])
     rows = np.flatnonzero(begins[plane.events.metadata])
-    return rows[np.argsort(plane.events.start_ps[rows], kind="stable")]
+    return rows[np.argsort(start_ps[rows], kind="stable")]
 
 
 def _calls_by_run_id(runs: Ints, enqueued_by: Ints, count: int) -> Ints:
@@ -74,49 +80,48 @@ def _calls_by_run_id(runs: Ints, enqueued_by: Ints, count: int) -> Ints:
     return np.where(counted < count, counted, enqueued_by)
 
 
-def _enqueuing_calls(plane: XPlane, first: Rows, calls: Rows) -> Ints:
+def _enqueuing_calls(plane: XPlane, start_ps: Ints, first: Rows, calls: Rows) -> Ints:
     """Return, for the first op of each run, the call that enqueued the thread-pool region it is in, -1 if none did.
 
     A region begins with a marker that carries the number of a record left where it was enqueued.
     """
-    events = plane.events
-    begins = _by_line(plane, _events_named(plane, "ThreadpoolListener::StartRegion"))
-    stops = _by_line(plane, _events_named(plane, "ThreadpoolListener::StopRegion"))
-    records = _events_named(plane, "ThreadpoolListener::Record")
+    line = plane.events.line
+    begins = _by_line(line, start_ps, _events_named(plane, start_ps, "ThreadpoolListener::StartRegion"))
+    stops = _by_line(line, start_ps, _events_named(plane, start_ps, "ThreadpoolListener::StopRegion"))
+    records = _events_named(plane, start_ps, "ThreadpoolListener::Record")
     found = np.full(len(first), -1, np.int64)
     if not len(begins) or not len(records) or not len(calls):
         return found
-    begun = _last_before(plane, begins, first)
-    stopped = _last_before(plane, stops, first)
-    begun_ps = np.where(begun >= 0, events.start_ps[begins[begun]], -1)
-    stopped_ps = np.where(stopped >= 0, events.start_ps[stops[stopped]] if len(stops) else -1, -1)
+    begun = _last_before(line, start_ps, begins, first)
+    stopped = _last_before(line, start_ps, stops, first)
+    begun_ps = np.where(begun >= 0, start_ps[begins[begun]], -1)
+    stopped_ps = np.where(stopped >= 0, start_ps[stops[stopped]] if len(stops) else -1, -1)
     inside = np.flatnonzero((begun >= 0) & (begun_ps >= stopped_ps))
 
-    serial = plane.event_stat("_p").ints()[records]
+    serial = plane.stats_of(records, "_p")[0].ints()
     order = np.argsort(serial, kind="stable")
     serial, records = serial[order], records[order]
-    wanted = plane.event_stat("_c").ints()[begins[begun[inside]]]
+    wanted = plane.stats_of(begins[begun[inside]], "_c")[0].ints()
     at = np.minimum(np.searchsorted(serial, wanted), len(serial) - 1)
     inside, record = inside[serial[at] == wanted], records[at[serial[at] == wanted]]
 
-    by_line = _by_line(plane, calls)
-    call = _last_before(plane, by_line, record)
+    by_line = _by_line(line, start_ps, calls)
+    call = _last_before(line, start_ps, by_line, record)
     call_row = by_line[call]
-    ends_ps = events.start_ps[call_row] + events.duration_ps[call_row]
-    holds = (call >= 0) & (events.start_ps[record] <= ends_ps)
-    in_time_order = np.empty(len(plane.events.line), np.int64)
+    ends_ps = start_ps[call_row] + plane.events.duration_ps[call_row]
+    holds = (call >= 0) & (start_ps[record] <= ends_ps)
+    in_time_order = np.empty(len(line), np.int64)
     in_time_order[calls] = np.arange(len(calls))
     found[inside[holds]] = in_time_order[call_row[holds]]
     return found
 
 
-def _by_line(plane: XPlane, rows: Rows) -> Rows:
-    return rows[np.lexsort((plane.events.start_ps[rows], plane.events.line[rows]))]
+def _by_line(line: NDArray[np.int32], start_ps: Ints, rows: Rows) -> Rows:
+    return rows[np.lexsort((start_ps[rows], line[rows]))]
 
 
-def _last_before(plane: XPlane, sorted_rows: Rows, rows: Rows) -> Ints:
+def _last_before(line: NDArray[np.int32], start_ps: Ints, sorted_rows: Rows, rows: Rows) -> Ints:
     """Return, per row, where in `sorted_rows` (by line, time) the last one on its line not after it is, or -1."""
-    line, start_ps = plane.events.line, plane.events.start_ps
     found = np.full(len(rows), -1, np.int64)
     for number in np.unique(line[rows]):
         low, high = np.searchsorted(line[sorted_rows], [number, number + 1])

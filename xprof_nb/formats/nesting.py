@@ -20,8 +20,7 @@ def parents(line: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> NDArray[np
     line, start_ps, end_ps
         N events in any order; equal spans nest in the order given.
     """
-    order = np.lexsort((-end_ps, start_ps, line))
-    return _parents(order, np.ascontiguousarray(line, np.int64), start_ps, end_ps)
+    return _parents(_nesting_order(line, start_ps, end_ps), line, start_ps, end_ps)
 
 
 def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -33,10 +32,9 @@ def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def self_times(parent: NDArray[np.int32], duration_ps: Ints) -> Ints:
     """Return each event's duration less that of its direct children."""
-    inner = parent >= 0
-    children_ps = np.zeros(len(parent), np.int64)
-    np.add.at(children_ps, parent[inner], duration_ps[inner])
-    return duration_ps - children_ps
+    left = duration_ps.copy()
+    _take_children(parent, duration_ps, left)
+    return left
 
 
 def shared_times(
@@ -52,6 +50,9 @@ def shared_times(
     ndarray of float64, N
         Picoseconds of the device each op accounts for.
     """
+    order = _nesting_order(device, start_ps, end_ps)
+    if _only_nest(order, device, parent, start_ps, end_ps):
+        return self_times(parent, end_ps - start_ps).astype(np.float64)
     n = len(device)
     time = np.concatenate([start_ps, end_ps])
     row = np.concatenate([np.arange(n), np.arange(n)])
@@ -60,8 +61,53 @@ def shared_times(
     # Among starts of one instant the containing op first; among ends the contained one.
     depth = _depths(parent)
     rank = np.concatenate([depth, -depth])
-    order = np.lexsort((rank, phase, time, np.concatenate([device, device])))
-    return _shared_times(order, time, row, np.ascontiguousarray(device, np.int64), parent, n)
+    boundaries = np.lexsort((rank, phase, time, np.concatenate([device, device])))
+    return _shared_times(boundaries, time, row, device, parent, n)
+
+
+def _nesting_order(group: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> NDArray[np.int64]:
+    """Return the rows by group, start and, the longest first, end. Profilers mostly write them so."""
+    if _is_in_order(group, start_ps, end_ps):
+        return np.arange(len(group))
+    return np.lexsort((-end_ps, start_ps, group))
+
+
+@njit
+def _is_in_order(group: Any, start: Any, end: Any) -> Any:
+    for row in range(1, len(group)):
+        before = row - 1
+        if group[before] > group[row]:
+            return False
+        if group[before] == group[row]:
+            if start[before] > start[row]:
+                return False
+            if start[before] == start[row] and end[before] < end[row]:
+                return False
+    return True
+
+
+@njit
+def _only_nest(order: Any, group: Any, parent: Any, start: Any, end: Any) -> Any:
+    """Whether ops of a group overlap only where one contains the other."""
+    stack = np.empty(len(order), np.int64)
+    top = 0
+    for row in order:
+        while top > 0 and (group[stack[top - 1]] != group[row] or end[stack[top - 1]] <= start[row]):
+            top -= 1
+        if parent[row] != (stack[top - 1] if top > 0 else -1):
+            return False
+        if top > 0 and end[row] > end[stack[top - 1]]:
+            return False
+        stack[top] = row
+        top += 1
+    return True
+
+
+@njit
+def _take_children(parent: Any, duration: Any, left: Any) -> None:
+    for row in range(len(parent)):
+        if parent[row] >= 0:
+            left[parent[row]] -= duration[row]
 
 
 @njit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -55,6 +55,10 @@ class StatColumn:
     kinds: frozenset[int]
     interned: tuple[str, ...] = field(repr=False)
     source: Source = field(repr=False)
+
+    def take(self, rows: npt.NDArray[Any]) -> StatColumn:
+        """Return the chosen rows (a mask or indices)."""
+        return replace(self, kind=self.kind[rows], raw=self.raw[rows])
 
     @cached_property
     def present(self) -> npt.NDArray[np.bool_]:

@@ -187,6 +187,10 @@ class XPlane:
         """Return several stats of the events: one walk over the file for all that are not yet known."""
         return self._stats(_EVENT_STATS, names, self.events.where)
 
+    def stats_of(self, rows: Int64s, *names: str) -> tuple[StatColumn, ...]:
+        """Return several stats of some events, in one walk over those events alone; nothing is kept."""
+        return tuple(self._gather(_EVENT_STATS, [canonical(name) for name in names], self.events.where[rows]))
+
     def metadata_stat(self, name: str) -> StatColumn:
         """Return a stat of the event metadata, all rows absent when no entry has it."""
         return self._stats(_METADATA_STATS, (name,), self.metadata.where)[0]

@@ -55,7 +55,7 @@ class OpKeys:
 
 @dataclass(frozen=True, eq=False)
 class OpEvents:
-    """Every execution of an op, N rows ordered by (device, start).
+    """Every execution of an op, N rows in the order they were recorded.
 
     Attributes
     ----------
@@ -95,10 +95,6 @@ class OpEvents:
 
     def __len__(self) -> int:
         return len(self.key)
-
-    def take(self, rows: NDArray[Any]) -> OpEvents:
-        """Return the chosen rows (a mask or indices)."""
-        return OpEvents(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
 
 @dataclass(frozen=True, eq=False)
