@@ -4,8 +4,7 @@ The walk accepts what protobuf accepts, with these stricter rules:
 
 * groups, which no profile has, are refused instead of skipped;
 * a metadata entry holds one value (protobuf would merge two);
-* bytes without any host name, error, warning or plane content are no profile, though protobuf reads them as an
-  empty one.
+* bytes without any plane content, error or warning are no profile, though protobuf reads them as an empty one.
 """
 
 from __future__ import annotations
@@ -265,8 +264,8 @@ def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, nam
     errors, warnings, hostnames = (
         tuple(opened.text(start, end) for start, end in texts[number].tolist()) for number in (2, 3, 4)
     )
-    if not (errors or warnings or hostnames or any(map(_has_content, planes))):
-        raise not_a_profile(opened)
+    if not (errors or warnings or any(map(_has_content, planes))):
+        raise not_a_profile(opened, why=": no plane is in them")
     return XSpace(opened.name, len(opened), hostnames, errors, warnings, planes)
 
 
