@@ -6,7 +6,7 @@ import numpy as np
 
 from xprof_nb.errors import DamagedFileError, NotAProfileError, ProfileError
 from xprof_nb.formats import wire
-from xprof_nb.formats.sniff import replaced_at, sniff
+from xprof_nb.formats.sniff import PROFILE_HINT, replaced_at, sniff
 from xprof_nb.formats.source import Source
 
 _PLANE, _SPACE_TEXTS = 0x0A, (0x12, 0x1A, 0x22)
@@ -37,12 +37,11 @@ _TEXT_HINT = (
 def damage(source: Source, result: int, place: str) -> ProfileError:
     """Return the error for the negative result of a walk through ``place`` ("plane '/host:CPU'")."""
     code, position = wire.fault(result)
-    replaced = replaced_at(source.view)
+    kind, replaced = sniff(source.view), replaced_at(source.view)
+    if kind is not None:
+        return not_a_profile(source)
     if replaced is not None:
         return DamagedFileError("bytes were replaced", file=source.name, position=replaced, hint=_TEXT_HINT)
-    kind = sniff(source.view)
-    if kind is not None:
-        return NotAProfileError(f"this is {kind.name}, not a profile", file=source.name, position=0, hint=kind.hint)
     if place != SPACE:
         what, hint = _WHAT[code].format(place=place), _CHANGED_HINT
     elif not _begins_like_a_profile(source.view):
@@ -54,14 +53,14 @@ def damage(source: Source, result: int, place: str) -> ProfileError:
     return DamagedFileError(what, file=source.name, position=position, hint=hint)
 
 
-def not_a_profile(source: Source, position: int = 0) -> NotAProfileError:
-    """Return the error for bytes that are nothing known."""
+def not_a_profile(source: Source, position: int = 0, why: str = "") -> NotAProfileError:
+    """Return the error for bytes that are something else."""
     kind = sniff(source.view)
     return NotAProfileError(
-        f"this is {kind.name}, not a profile" if kind else "these bytes are not a profile",
+        f"this is {kind.name}, not a profile" if kind else f"these bytes are not a profile{why}",
         file=source.name,
         position=position,
-        hint=kind.hint if kind else "A profile is the *.xplane.pb file of a run.",
+        hint=kind.hint if kind else PROFILE_HINT,
     )
 
 

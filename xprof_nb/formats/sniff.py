@@ -8,7 +8,7 @@ _HEAD_BYTES = 4096
 _SEARCHED_BYTES = 1 << 20
 _REPLACEMENT = "\ufffd".encode()
 _ENOUGH_REPLACEMENTS = 3
-_XPLANE_HINT = "A profile is the *.xplane.pb file of a run."
+PROFILE_HINT = "A profile is the *.xplane.pb file of a run."
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class FileKind:
 _MAGIC = (
     (b"\x1f\x8b", FileKind("gzip data", "Decompress it first (gunzip), if the profile is inside.")),
     (b"PK\x03\x04", FileKind("a zip archive", "Unpack it first, if the profile is inside.")),
-    (b"PK\x05\x06", FileKind("an empty zip archive", _XPLANE_HINT)),
+    (b"PK\x05\x06", FileKind("an empty zip archive", PROFILE_HINT)),
     (b"\x28\xb5\x2f\xfd", FileKind("zstd data", "Decompress it first (unzstd), if the profile is inside.")),
     (b"\xfd7zXZ\0", FileKind("xz data", "Decompress it first (unxz), if the profile is inside.")),
     (b"BZh", FileKind("bzip2 data", "Decompress it first (bunzip2), if the profile is inside.")),
-    (b"SQLite format 3\0", FileKind("an SQLite database", _XPLANE_HINT)),
-    (b"\x7fELF", FileKind("a program (ELF)", _XPLANE_HINT)),
-    (b"%PDF", FileKind("a PDF document", _XPLANE_HINT)),
-    (b"\x89PNG", FileKind("a PNG image", _XPLANE_HINT)),
+    (b"SQLite format 3\0", FileKind("an SQLite database", PROFILE_HINT)),
+    (b"\x7fELF", FileKind("a program (ELF)", PROFILE_HINT)),
+    (b"%PDF", FileKind("a PDF document", PROFILE_HINT)),
+    (b"\x89PNG", FileKind("a PNG image", PROFILE_HINT)),
 )
 
 
@@ -62,7 +62,7 @@ def _is_text(head: bytes) -> bool:
         head.decode()
     except UnicodeDecodeError as error:
         return error.start >= _HEAD_BYTES - 3  # a character cut by the end of the head
-    return bool(head)
+    return bool(head.strip())
 
 
 def _text_kind(head: bytes) -> FileKind:
@@ -72,7 +72,7 @@ def _text_kind(head: bytes) -> FileKind:
     if start.startswith((b"<!doctype html", b"<html")):
         return FileKind("an HTML page", "A download may have saved a log-in or error page in its place.")
     if start.startswith((b"{", b"[")):
-        return FileKind("JSON text", _XPLANE_HINT)
+        return FileKind("JSON text", PROFILE_HINT)
     if start.startswith(b"<"):
-        return FileKind("XML text", _XPLANE_HINT)
-    return FileKind("text", _XPLANE_HINT)
+        return FileKind("XML text", PROFILE_HINT)
+    return FileKind("text", PROFILE_HINT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -80,21 +80,22 @@ def _one_block(data: bytes | bytearray | memoryview) -> bytes | memoryview:
 
 def _map_file(path: Path) -> Source:
     try:
-        if path.is_dir():
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise NotAProfileError("this is a folder", file=path, hint="Name a *.xplane.pb file in it.")
+        if not stat.S_ISREG(mode):  # a pipe or a device might never end
+            raise NotAProfileError("this is not a regular file", file=path, hint="Copy its contents to a file first.")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size == 0:
-                return Source(file.read(), str(path))  # pipes and /proc say 0
-            return Source(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ), str(path))
-    except FileNotFoundError:
+            return Source(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"", str(path))
+    except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError("there is no such file", file=path, hint="Check the path.") from None
     except (OSError, ValueError) as error:
         raise ProfileError(f"cannot be read ({_reason(error)})", file=path) from error
 
 
-def _reason(error: Any) -> str:
-    return getattr(error, "strerror", None) or str(error)
+def _reason(error: OSError | ValueError) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 def _empty(name: str) -> DamagedFileError:

@@ -4,8 +4,7 @@ The walk accepts what protobuf accepts, with these stricter rules:
 
 * groups, which no profile has, are refused instead of skipped;
 * a metadata entry holds one value (protobuf would merge two);
-* bytes without any host name, error, warning or plane content are no profile, though protobuf reads them as an
-  empty one.
+* bytes without any plane content, error or warning are no profile, though protobuf reads them as an empty one.
 """
 
 from __future__ import annotations
@@ -269,8 +268,8 @@ def read(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, nam
     errors, warnings, hostnames = (
         tuple(opened.text(start, end) for start, end in texts[number].tolist()) for number in (2, 3, 4)
     )
-    if not (errors or warnings or hostnames or any(map(_has_content, planes))):
-        raise not_a_profile(opened)
+    if not (errors or warnings or any(map(_has_content, planes))):
+        raise not_a_profile(opened, why=": no plane is in them")
     return XSpace(opened.name, len(opened), hostnames, errors, warnings, planes)
 
 
@@ -283,10 +282,9 @@ def _read_plane(source: Source, start: int, end: int) -> XPlane:
     name = _last_text(source, fields)
     place = f"plane {name!r}"
     ids = fields[(fields[:, 0] == 1) & (fields[:, 1] == wire.VARINT), 2]
-    stat_ids, stat_where = _entries(source, _spans(fields, 5), f"the stat metadata of {place}")
-    stat_texts = _metadata_texts(source, stat_where, (3, 0, 0), f"the stat metadata of {place}")
-    stat_rows = tuple(source.text(*row[:2]) for row in stat_texts)
-    metadata = _read_metadata(source, _spans(fields, 4), place)
+    stat_metadata = _read_metadata(source, _spans(fields, 5), (3, 0, 0), f"the stat metadata of {place}")
+    stat_ids, stat_rows = stat_metadata.id, tuple(stat_metadata.name)
+    metadata = _read_metadata(source, _spans(fields, 4), (4, _METADATA_STATS, 6), f"the event metadata of {place}")
     lines, segments = _survey(source, _spans(fields, 3), place)
     plane = XPlane(
         id=int(ids[-1]) if len(ids) else 0,
@@ -309,31 +307,22 @@ def _last_text(source: Source, fields: Int64s) -> str:
     return source.text(*spans[-1].tolist()) if len(spans) else ""
 
 
-def _entries(source: Source, spans: Int64s, place: str) -> tuple[Int64s, Int64s]:
-    """Return ascending ids and where their values are; of an id that repeats the last entry counts."""
-    table = np.empty((len(spans), 2), np.int64)
-    _check(wire.walk_entries, source, place, spans, table)
-    order = np.argsort(table[:, 0], kind="stable")
-    ids, where = table[order, 0], table[order, 1]
-    is_last = np.append(ids[1:] != ids[:-1], True)[: len(ids)]
-    for earlier in where[~is_last]:  # a value that is not used is still checked
-        _metadata_texts(source, np.array([earlier]), (0, 0, 0), place)
-    return ids[is_last], where[is_last]
-
-
-def _metadata_texts(source: Source, where: Int64s, numbers: tuple[int, int, int], place: str) -> list[list[int]]:
-    """Return rows of first and next byte of the name and of the second text of metadata values."""
-    table = np.zeros((len(where), 4), np.int64)
-    _check(wire.walk_metadata, source, place, where, *numbers, table)
-    rows: list[list[int]] = table.tolist()
-    return rows
-
-
-def _read_metadata(source: Source, spans: Int64s, place: str) -> Metadata:
-    ids, where = _entries(source, spans, f"the event metadata of {place}")
-    texts = _metadata_texts(source, where, (4, _METADATA_STATS, 6), f"the event metadata of {place}")
-    names = [source.text(start, end) for start, end, _, _ in texts]
-    return Metadata(ids, names, [source.text(start, end) for _, _, start, end in texts], where)
+def _read_metadata(source: Source, spans: Int64s, numbers: tuple[int, int, int], place: str) -> Metadata:
+    """Read a map of metadata; ``numbers`` are those `wire.walk_metadata` asks for."""
+    entries = np.empty((len(spans), 2), np.int64)
+    texts = np.zeros((len(spans), 4), np.int64)
+    _check(wire.walk_entries, source, place, spans, entries)
+    _check(wire.walk_metadata, source, place, np.ascontiguousarray(entries[:, 1]), *numbers, texts)
+    order = np.argsort(entries[:, 0], kind="stable")
+    ids = entries[order, 0]
+    order = order[np.append(ids[1:] != ids[:-1], True)[: len(ids)]]  # of an id that repeats the last entry counts
+    spans_of_texts = texts[order].tolist()
+    return Metadata(
+        id=entries[order, 0],
+        name=[source.text(start, end) for start, end, _, _ in spans_of_texts],
+        display_name=[source.text(start, end) for _, _, start, end in spans_of_texts],
+        where=entries[order, 1],
+    )
 
 
 def _survey(source: Source, spans: Int64s, place: str) -> tuple[Lines, Int64s]:
