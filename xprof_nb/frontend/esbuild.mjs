@@ -23,7 +23,13 @@ const shared = {
 };
 
 await Promise.all([
-  build({ ...shared, entryPoints: ['src/index.ts'], outdir: 'lib', splitting: true, chunkNames: 'view-[hash]' }),
+  build({
+    ...shared,
+    entryPoints: ['src/index.ts'],
+    outdir: 'lib',
+    splitting: true,
+    chunkNames: 'view-[hash]'
+  }),
   build({
     ...shared,
     entryPoints: Object.fromEntries(views.map((view) => [view, `src/${view}/index.ts`])),

@@ -1,6 +1,12 @@
 /** The wire codec of tables: the mirror of `xprof_nb/model/columns.py`, which describes the layout. */
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /** A column of numbers; NaN is missing. */
 export type Numbers = Float64Array | Int32Array | Uint8Array;

@@ -47,7 +47,9 @@ export function button(label: string, options: Options & { readonly click: () =>
 export function adoptStyle(el: HTMLElement, css: string): void {
   const root = el.getRootNode();
   const home = root instanceof ShadowRoot ? root : document.head;
-  const present = [...home.querySelectorAll('style[data-xprof-nb]')].some((style) => style.textContent === css);
+  const present = [...home.querySelectorAll('style[data-xprof-nb]')].some(
+    (style) => style.textContent === css
+  );
   if (!present) {
     home.append(h('style', { data: { xprofNb: '' } }, css));
   }

@@ -11,9 +11,24 @@ export interface Kind {
 
 export const KINDS: readonly Kind[] = [
   { id: 'matrix', label: 'matrix', shape: '■', what: 'dot, convolution and the fusions around them' },
-  { id: 'elementwise', label: 'elementwise', shape: '●', what: 'loop fusions, reductions, elementwise operations' },
-  { id: 'data', label: 'data movement', shape: '◆', what: 'copy, transpose, reshape, slice, gather, scatter, DMA' },
-  { id: 'collective', label: 'collective', shape: '▲', what: 'all-reduce, all-gather, all-to-all, permute, send, receive' },
+  {
+    id: 'elementwise',
+    label: 'elementwise',
+    shape: '●',
+    what: 'loop fusions, reductions, elementwise operations'
+  },
+  {
+    id: 'data',
+    label: 'data movement',
+    shape: '◆',
+    what: 'copy, transpose, reshape, slice, gather, scatter, DMA'
+  },
+  {
+    id: 'collective',
+    label: 'collective',
+    shape: '▲',
+    what: 'all-reduce, all-gather, all-to-all, permute, send, receive'
+  },
   { id: 'custom', label: 'custom kernel', shape: '★', what: 'Pallas, Triton, cuDNN and NKI custom calls' },
   { id: 'host', label: 'host', shape: '▼', what: 'infeed, outfeed, offload, host transfers, dispatch' },
   { id: 'control', label: 'control, other', shape: '○', what: 'while, call, unknown' },

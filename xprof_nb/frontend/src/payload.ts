@@ -60,7 +60,9 @@ function readRun(value: Json | undefined): Run {
 }
 
 function readDetails(value: Json | undefined): Snapshot['details'] {
-  return Object.fromEntries(Object.entries(record(value)).map(([key, details]) => [key, record(details) as Summary]));
+  return Object.fromEntries(
+    Object.entries(record(value)).map(([key, details]) => [key, record(details) as Summary])
+  );
 }
 
 /** The answer in an encoded table: its summary and notes travel in the header. */
@@ -71,7 +73,11 @@ export function answerOf(table: Columns): Answer {
 /** The error a host reports as `{kind, message, hint}`. */
 export function errorOf(value: Json | undefined): HostError {
   const error = record(value);
-  return new HostError(text(error.message) || 'The question failed without a reason.', text(error.hint), text(error.kind));
+  return new HostError(
+    text(error.message) || 'The question failed without a reason.',
+    text(error.hint),
+    text(error.kind)
+  );
 }
 
 /** The value as an object of JSON values; empty when it is something else. */

@@ -17,7 +17,10 @@ export function followTheme(el: HTMLElement): () => void {
     el.dataset.theme = currentTheme();
   };
   const observer = new MutationObserver(apply);
-  observer.observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-light', 'data-jp-theme-name'] });
+  observer.observe(document.body, {
+    attributes: true,
+    attributeFilter: ['data-jp-theme-light', 'data-jp-theme-name']
+  });
   const system = systemIsDark();
   system?.addEventListener('change', apply);
   apply();

@@ -92,7 +92,10 @@ export class KernelHost implements Host {
     const { buffers } = await this._channel.ask(query, params, signal);
     const [data] = buffers;
     if (data === undefined) {
-      throw new HostError('The kernel answered without a table.', 'Restart the kernel and run the cell again.');
+      throw new HostError(
+        'The kernel answered without a table.',
+        'Restart the kernel and run the cell again.'
+      );
     }
     return answerOf(decode(data));
   }

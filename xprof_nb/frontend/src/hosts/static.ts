@@ -9,7 +9,10 @@ export class StaticHost implements Host {
   constructor(readonly snapshot: Snapshot) {}
 
   async request(): Promise<Answer> {
-    throw new HostError('This is a saved snapshot: it cannot be asked for more.', liveHint(this.snapshot.run.path));
+    throw new HostError(
+      'This is a saved snapshot: it cannot be asked for more.',
+      liveHint(this.snapshot.run.path)
+    );
   }
 }
 

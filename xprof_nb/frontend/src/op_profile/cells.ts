@@ -17,8 +17,14 @@ export function drawCell(field: Field, row: NodeRow, terms: readonly string[]): 
   const { text, extra, suspicious } = field.cell(row.node);
   const cell = h(
     'div',
-    { class: `jp-OpProfile-cell jp-mod-${field.align}`, attrs: { role: 'gridcell' }, data: { field: field.id } },
-    ...(field.align === 'left' ? highlighted(text, terms) : [h('span', { class: 'jp-OpProfile-value' }, text)])
+    {
+      class: `jp-OpProfile-cell jp-mod-${field.align}`,
+      attrs: { role: 'gridcell' },
+      data: { field: field.id }
+    },
+    ...(field.align === 'left'
+      ? highlighted(text, terms)
+      : [h('span', { class: 'jp-OpProfile-value' }, text)])
   );
   if (text === MISSING) {
     cell.classList.add('jp-mod-missing');

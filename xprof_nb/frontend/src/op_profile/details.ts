@@ -39,7 +39,11 @@ export function detailsPane(node: OpNode, close: () => void): { pane: HTMLElemen
 
 /** Whether a row stands for one instruction, which has details of its own. */
 export function hasOpDetails(node: OpNode): boolean {
-  return (node.kind === 'op' || node.kind === 'fused') && node.labels.op !== null && node.labels.program_id !== null;
+  return (
+    (node.kind === 'op' || node.kind === 'fused') &&
+    node.labels.op !== null &&
+    node.labels.program_id !== null
+  );
 }
 
 /** Draw what the query `op_details` says of an op. */
@@ -79,7 +83,11 @@ function numbers({ measures, labels }: OpNode): HTMLElement {
       fact('bytes accessed', bytes(measures.bytes_accessed)),
       fact('bandwidth', byteRate(measures.bytes_per_s), ofPeak(measures.hbm_utilization)),
       fact('bound by', labels.bound_by ?? MISSING),
-      fact('wasted', percent(measures.wasted_fraction), Number.isFinite(measures.wasted_fraction) ? 'of all time' : '')
+      fact(
+        'wasted',
+        percent(measures.wasted_fraction),
+        Number.isFinite(measures.wasted_fraction) ? 'of all time' : ''
+      )
     ]
   );
 }
@@ -151,7 +159,11 @@ function hloText(hlo: string): HTMLElement[] {
   if (!hlo) {
     return [];
   }
-  const block = h('pre', { class: 'jp-OpDetails-hlo', attrs: { tabindex: 0, 'aria-label': 'HLO text' } }, hlo);
+  const block = h(
+    'pre',
+    { class: 'jp-OpDetails-hlo', attrs: { tabindex: 0, 'aria-label': 'HLO text' } },
+    hlo
+  );
   const copy = button('Copy', {
     class: 'jp-XprofButton',
     title: 'Copy the HLO text',
@@ -165,7 +177,13 @@ function hloText(hlo: string): HTMLElement[] {
   const wrap = h('input', { attrs: { type: 'checkbox' } });
   wrap.checked = true;
   wrap.addEventListener('change', () => block.classList.toggle('jp-mod-scroll', !wrap.checked));
-  const bar = h('div', { class: 'jp-OpDetails-bar' }, h('span', {}, 'HLO'), h('label', {}, wrap, 'wrap'), copy);
+  const bar = h(
+    'div',
+    { class: 'jp-OpDetails-bar' },
+    h('span', {}, 'HLO'),
+    h('label', {}, wrap, 'wrap'),
+    copy
+  );
   return [bar, block];
 }
 
@@ -174,7 +192,9 @@ function fusedTable(details: Summary): HTMLElement[] {
   if (list.length === 0) {
     return [];
   }
-  const head = ['instruction', 'opcode', 'shape', 'FLOPs'].map((name) => h('th', { attrs: { scope: 'col' } }, name));
+  const head = ['instruction', 'opcode', 'shape', 'FLOPs'].map((name) =>
+    h('th', { attrs: { scope: 'col' } }, name)
+  );
   const rows = list.map((item) =>
     h(
       'tr',
@@ -185,7 +205,11 @@ function fusedTable(details: Summary): HTMLElement[] {
       h('td', { class: 'jp-mod-right' }, flops(number(item.flops)))
     )
   );
-  const bar = h('div', { class: 'jp-OpDetails-bar' }, h('span', {}, `Fused instructions (${count(list.length)})`));
+  const bar = h(
+    'div',
+    { class: 'jp-OpDetails-bar' },
+    h('span', {}, `Fused instructions (${count(list.length)})`)
+  );
   const table = h(
     'table',
     { class: 'jp-OpDetails-fused' },

@@ -1,5 +1,15 @@
 /** What hovering a cell says: the exact value, the formula with its terms, the peak and its source, or why nothing is there. */
-import { byteRate, bytes, count, exact, flopRate, flops, percent, SUSPICIOUS_FRACTION, time } from '../format';
+import {
+  byteRate,
+  bytes,
+  count,
+  exact,
+  flopRate,
+  flops,
+  percent,
+  SUSPICIOUS_FRACTION,
+  time
+} from '../format';
 import type { Summary } from '../host';
 import { kindOf } from '../kinds';
 import { number, text } from '../payload';
@@ -31,7 +41,9 @@ export function explainHeader(field: string, summary: Summary): string[] {
 export function peakFlops(summary: Summary): string {
   const peak = number(summary.peak_flops_per_s);
   const dtype = text(summary.peak_flops_dtype);
-  return Number.isFinite(peak) ? `peak ${flopRate(peak)} ${dtype}${inBrackets(text(summary.peak_flops_label))}` : '';
+  return Number.isFinite(peak)
+    ? `peak ${flopRate(peak)} ${dtype}${inBrackets(text(summary.peak_flops_label))}`
+    : '';
 }
 
 export function peakBytes(summary: Summary): string {
@@ -44,7 +56,9 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
     [
       labels.name ?? '',
       [kindOf(labels.work_kind).label, kind === 'op' ? labels.category : null].filter(Boolean).join(', '),
-      labels.framework_op && labels.framework_op !== labels.name ? `framework op: ${labels.framework_op}` : '',
+      labels.framework_op && labels.framework_op !== labels.name
+        ? `framework op: ${labels.framework_op}`
+        : '',
       labels.source ? `source: ${labels.source}` : '',
       labels.program ? `program: ${labels.program}` : ''
     ].filter(Boolean),
@@ -58,7 +72,10 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   ],
   self: ({ measures }) =>
     Number.isFinite(measures.self_time_ps)
-      ? [exact(measures.self_time_ps, 'ps'), ...perOccurrence(measures.self_time_ps, measures.occurrences, time)]
+      ? [
+          exact(measures.self_time_ps, 'ps'),
+          ...perOccurrence(measures.self_time_ps, measures.occurrences, time)
+        ]
       : ['No self time: this row only groups others.'],
   count: ({ measures, kind }) =>
     Number.isFinite(measures.occurrences)
@@ -96,7 +113,9 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   kind: ({ labels }) => [kindOf(labels.work_kind).what],
   category: ({ labels }) => (labels.category ? [labels.category] : ['The row groups several categories.']),
   framework: ({ labels }) =>
-    labels.framework_op ? [labels.framework_op] : ['The program does not say which framework op this came from.']
+    labels.framework_op
+      ? [labels.framework_op]
+      : ['The program does not say which framework op this came from.']
 };
 
 function rateLines(
@@ -111,7 +130,9 @@ function rateLines(
     return [missing];
   }
   const known = peak.filter(Boolean);
-  const of = Number.isFinite(utilization) ? `${percent(utilization)} of ${known[0] ?? 'the peak'}` : 'No peak is known.';
+  const of = Number.isFinite(utilization)
+    ? `${percent(utilization)} of ${known[0] ?? 'the peak'}`
+    : 'No peak is known.';
   const doubt =
     utilization > SUSPICIOUS_FRACTION ? ['⚠ more than the peak allows: its cost or the peak is wrong'] : [];
   return [exactRate, formula, of, ...known.slice(1), ...doubt];

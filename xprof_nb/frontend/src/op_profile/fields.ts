@@ -29,7 +29,15 @@ function measure(
   width: number,
   format: (value: number) => string
 ): Field {
-  return { id, label, sortBy, width, grow: 0, align: 'right', cell: (node) => ({ text: format(node.measures[sortBy]) }) };
+  return {
+    id,
+    label,
+    sortBy,
+    width,
+    grow: 0,
+    align: 'right',
+    cell: (node) => ({ text: format(node.measures[sortBy]) })
+  };
 }
 
 function rate(
@@ -73,15 +81,15 @@ function label(id: string, title: string, sortBy: Label, width: number, grow: nu
 
 /** In the order they stand in the table. */
 export const FIELDS: readonly Field[] = [
-  label('name', 'name', 'name', 160, 3),
-  { ...measure('share', 'share of time', 'time_fraction', 128, percent), align: 'left', grow: 2 },
+  label('name', 'name', 'name', 156, 3),
+  { ...measure('share', 'share of time', 'time_fraction', 124, percent), align: 'left', grow: 2 },
   measure('time', 'time', 'time_ps', 78, time),
   measure('self', 'self time', 'self_time_ps', 84, time),
   measure('count', 'occurrences', 'occurrences', 92, count),
-  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 190, flopRate),
-  rate('bandwidth', 'bandwidth, of peak', 'bytes_per_s', 'hbm_utilization', 164, byteRate),
+  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 192, flopRate),
+  rate('bandwidth', 'bandwidth, of peak', 'bytes_per_s', 'hbm_utilization', 166, byteRate),
   label('bound', 'bound by', 'bound_by', 76, 0),
-  measure('wasted', 'wasted', 'wasted_fraction', 72, percent),
+  measure('wasted', 'wasted', 'wasted_fraction', 70, percent),
   {
     ...label('kind', 'kind of work', 'work_kind', 124, 0),
     cell: (node) => ({ text: kindOf(node.labels.work_kind).label })

@@ -1,5 +1,14 @@
 /** Which rows the table shows, in which order: a pure function of the tree and what the person chose. */
-import { childrenOf, isExpandable, LABELS, type Label, type Measure, missingChildren, type OpNode, type OpTree } from './tree';
+import {
+  childrenOf,
+  isExpandable,
+  LABELS,
+  type Label,
+  type Measure,
+  missingChildren,
+  type OpNode,
+  type OpTree
+} from './tree';
 
 export interface Sort {
   readonly by: Measure | Label;
@@ -161,7 +170,9 @@ function sorted(nodes: readonly OpNode[], sort: Sort): OpNode[] {
 function compare(a: OpNode, b: OpNode, by: Measure | Label, direction: number): number {
   if (isLabel(by)) {
     const [left, right] = [a.labels[by], b.labels[by]];
-    return missingLast(left === null, right === null) ?? direction * collator.compare(left ?? '', right ?? '');
+    return (
+      missingLast(left === null, right === null) ?? direction * collator.compare(left ?? '', right ?? '')
+    );
   }
   const [left, right] = [a.measures[by], b.measures[by]];
   return missingLast(Number.isNaN(left), Number.isNaN(right)) ?? direction * (left - right);

@@ -13,7 +13,10 @@ export function sentence(summary: Summary, tree: OpTree, show: (node: OpNode) =>
     if (node === undefined) {
       line.append(word);
     } else {
-      line.append(button(name, { class: 'jp-XprofLink', title: 'Show its row', click: () => show(node) }), rest);
+      line.append(
+        button(name, { class: 'jp-XprofLink', title: 'Show its row', click: () => show(node) }),
+        rest
+      );
     }
   }
   return line;

@@ -3,7 +3,7 @@ import type { Answer, Host, Params, Summary } from '../host';
 import { liveHint } from '../hosts/static';
 import { number, text } from '../payload';
 import { firstExpanded } from './rows';
-import { type Grouping, GROUPINGS } from './toolbar';
+import { GROUPINGS, type Grouping } from './toolbar';
 import { missingChildren, type OpNode, OpTree } from './tree';
 
 const FEWEST_ROWS_ASKED = 300;
@@ -86,13 +86,20 @@ export class Session {
     if (saved !== undefined) {
       return saved;
     }
-    const { summary } = await this._host.request('op_details', this._params({ program_id, op }, FILTERS), signal);
+    const { summary } = await this._host.request(
+      'op_details',
+      this._params({ program_id, op }, FILTERS),
+      signal
+    );
     return summary;
   }
 
   private _params(asked: Params, kept: readonly string[] = [...FILTERS, 'program']): Params {
     const { params } = this._host.snapshot;
-    return { ...Object.fromEntries(kept.filter((name) => name in params).map((name) => [name, params[name]])), ...asked };
+    return {
+      ...Object.fromEntries(kept.filter((name) => name in params).map((name) => [name, params[name]])),
+      ...asked
+    };
   }
 }
 

@@ -7,8 +7,9 @@ import type { MoreRow, NodeRow, Row, Sort } from './rows';
 
 export const ROW_HEIGHT = 24;
 const OVERSCAN = 8;
+// A view that is not laid out yet (hidden, or in a test) is drawn as if it had all the room.
 const ROWS_WITHOUT_LAYOUT = 40;
-const SCROLLBAR = 14;
+const WIDTH_WITHOUT_LAYOUT = 2500;
 
 export interface TableEvents {
   sort(field: Field): void;
@@ -33,7 +34,10 @@ let tables = 0;
 export class TreeTable {
   readonly node: HTMLElement;
   private readonly _prefix = `xprof-row-${tables++}-`;
-  private readonly _head = h('div', { class: 'jp-OpProfile-head', attrs: { role: 'row', 'aria-rowindex': 1 } });
+  private readonly _head = h('div', {
+    class: 'jp-OpProfile-head',
+    attrs: { role: 'row', 'aria-rowindex': 1 }
+  });
   private readonly _body = h('div', { class: 'jp-OpProfile-body', attrs: { role: 'rowgroup' } });
   private readonly _observer: ResizeObserver;
   private _fields: Field[] = [];
@@ -100,7 +104,7 @@ export class TreeTable {
   }
 
   private _width(): number {
-    return (this.node.clientWidth || this.node.offsetWidth) - SCROLLBAR;
+    return this.node.clientWidth || WIDTH_WITHOUT_LAYOUT;
   }
 
   private _fit(): void {
@@ -141,7 +145,11 @@ export class TreeTable {
         on: { click: () => this._events.sort(field) }
       },
       field.label,
-      h('span', { class: 'jp-OpProfile-arrow', attrs: { 'aria-hidden': true } }, sorted ? (sort.descending ? '▼' : '▲') : '')
+      h(
+        'span',
+        { class: 'jp-OpProfile-arrow', attrs: { 'aria-hidden': true } },
+        sorted ? (sort.descending ? '▼' : '▲') : ''
+      )
     );
     return h(
       'div',
@@ -164,7 +172,9 @@ export class TreeTable {
     const last = Math.min(rows.length, Math.ceil((this.node.scrollTop + height) / ROW_HEIGHT) + OVERSCAN);
     this._body.style.height = `${rows.length * ROW_HEIGHT}px`;
     this.node.setAttribute('aria-rowcount', String(rows.length + 1));
-    this._body.replaceChildren(...rows.slice(first, last).map((row, offset) => this._row(row, first + offset)));
+    this._body.replaceChildren(
+      ...rows.slice(first, last).map((row, offset) => this._row(row, first + offset))
+    );
     const activeIndex = rows.findIndex((row) => row.id === active);
     if (activeIndex >= first && activeIndex < last) {
       this.node.setAttribute('aria-activedescendant', this._prefix + activeIndex);

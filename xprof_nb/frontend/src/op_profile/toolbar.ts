@@ -78,7 +78,12 @@ export class Toolbar {
 }
 
 function choice(label: string, value: string, click: () => void): HTMLButtonElement {
-  return button(label, { class: 'jp-XprofChoice', attrs: { 'aria-pressed': false }, data: { choice: value }, click });
+  return button(label, {
+    class: 'jp-XprofChoice',
+    attrs: { 'aria-pressed': false },
+    data: { choice: value },
+    click
+  });
 }
 
 function group(label: string, choices: readonly HTMLElement[]): HTMLElement {

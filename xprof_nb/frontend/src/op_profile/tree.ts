@@ -89,8 +89,12 @@ export class OpTree {
     const node: OpNode = {
       key,
       kind: stringAt(table, 'kind', row) ?? '',
-      measures: Object.fromEntries(MEASURES.map((name) => [name, numberAt(table, name, row)])) as OpNode['measures'],
-      labels: Object.fromEntries(LABELS.map((name) => [name, stringAt(table, name, row)])) as OpNode['labels'],
+      measures: Object.fromEntries(
+        MEASURES.map((name) => [name, numberAt(table, name, row)])
+      ) as OpNode['measures'],
+      labels: Object.fromEntries(
+        LABELS.map((name) => [name, stringAt(table, name, row)])
+      ) as OpNode['labels'],
       parent: parent === this.root ? null : parent,
       children: [],
       childrenTotal: numberAt(table, 'children_total', row)

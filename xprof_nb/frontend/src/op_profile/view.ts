@@ -13,10 +13,12 @@ import { showFailure, showWaiting } from '../shell/status';
 import { attachTooltip } from '../shell/tooltip';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
+import { DetailsArea } from './details_area';
 import { explainCell, explainHeader } from './explain';
 import type { Field } from './fields';
+import { KeyHelp } from './key_help';
 import { keyBindings } from './keyboard';
-import { ancestors, countOps, type Row, searchTerms, type Sort, visibleRows } from './rows';
+import { ancestors, countOps, type Row, type Sort, searchTerms, visibleRows } from './rows';
 import { toCsv, toTsv } from './save';
 import { peaks, sentence } from './sentence';
 import { Session } from './session';
@@ -24,8 +26,6 @@ import style from './style.css?inline';
 import { TreeTable } from './table';
 import { type Grouping, Toolbar } from './toolbar';
 import { isExpandable, LABELS, type Measure, type OpNode } from './tree';
-import { DetailsArea } from './details_area';
-import { KeyHelp } from './key_help';
 
 const SEARCH_AFTER_MS = 250;
 
@@ -115,7 +115,12 @@ class OpProfileView implements Mounted {
       header(host, this._menu(host)),
       this._answer,
       this._toolbar.node,
-      h('div', { class: 'jp-OpProfile-main' }, h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._empty), this._details.node),
+      h(
+        'div',
+        { class: 'jp-OpProfile-main' },
+        h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._empty),
+        this._details.node
+      ),
       h('div', { class: 'jp-OpProfile-foot' }, this._legend, this._status),
       this._help.node
     );
@@ -129,11 +134,16 @@ class OpProfileView implements Mounted {
   private _menu(host: Host) {
     const { run } = host.snapshot;
     const rows = 'every row loaded, full precision';
-    const python = () => `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).op_profile(by="${this._session.current.by}").frame`;
+    const python = () =>
+      `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).op_profile(by="${this._session.current.by}").frame`;
     const name = (extension: string) => fileName(`${run.name} op profile`, extension);
     return [
       { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(toTsv(this._session.current.tree)) },
-      { label: 'Download CSV', hint: rows, run: () => downloadText(name('csv'), toCsv(this._session.current.tree), 'text/csv') },
+      {
+        label: 'Download CSV',
+        hint: rows,
+        run: () => downloadText(name('csv'), toCsv(this._session.current.tree), 'text/csv')
+      },
       { label: 'Copy Python for the DataFrame', run: () => this._copy(python()) },
       { label: 'Keys (?)', run: () => this._help.toggle(this._bindings, this._table.node) }
     ];
@@ -149,9 +159,13 @@ class OpProfileView implements Mounted {
   private _refreshAnswer(): void {
     const { summary, tree, notes } = this._session.current;
     this._answer.replaceChildren(
-      ...[sentence(summary, tree, (node) => this._show(node)), peaks(summary), notesBox(notes)].filter((part) => part !== null)
+      ...[sentence(summary, tree, (node) => this._show(node)), peaks(summary), notesBox(notes)].filter(
+        (part) => part !== null
+      )
     );
-    const present = new Set([...tree.nodes()].filter((node) => node !== tree.root).map((node) => kindOf(node.labels.work_kind).id));
+    const present = new Set(
+      [...tree.nodes()].filter((node) => node !== tree.root).map((node) => kindOf(node.labels.work_kind).id)
+    );
     this._legend.replaceChildren(legend(KINDS.filter((kind) => present.has(kind.id))));
     const isEmpty = tree.top.length === 0;
     this._table.node.hidden = isEmpty;

@@ -20,7 +20,11 @@ export function header(host: Host, menu: readonly MenuItem[]): HTMLElement {
     'header',
     { class: 'jp-XprofHeader' },
     h('strong', { class: 'jp-XprofHeader-run', title: run.path }, run.name || 'profile'),
-    h('span', { class: 'jp-XprofHeader-part', title: run.devices.join(', ') }, devices(run.hosts, run.devices)),
+    h(
+      'span',
+      { class: 'jp-XprofHeader-part', title: run.devices.join(', ') },
+      devices(run.hosts, run.devices)
+    ),
     h('span', { class: 'jp-XprofHeader-part' }, span(params, summary)),
     h(
       'span',
@@ -46,5 +50,7 @@ export function span(params: Params, summary: Summary): string {
   if (params.step !== undefined && params.step !== null) {
     return [`step ${String(params.step)}`, length].filter(Boolean).join(', ');
   }
-  return Array.isArray(params.window_ps) ? ['window', length].filter(Boolean).join(', ') : length || 'whole run';
+  return Array.isArray(params.window_ps)
+    ? ['window', length].filter(Boolean).join(', ')
+    : length || 'whole run';
 }

@@ -5,7 +5,9 @@ import { hideOverlay, showOverlay } from './overlay';
 const DELAY_MS = 300;
 
 /** Lines to show for the element under the pointer, and the element to show them beside; null for none. */
-export type Explain = (target: Element) => { readonly anchor: Element; readonly lines: readonly string[] } | null;
+export type Explain = (
+  target: Element
+) => { readonly anchor: Element; readonly lines: readonly string[] } | null;
 
 /** Explain the parts of a view on hover; returns how to stop. */
 export function attachTooltip(root: HTMLElement, explain: Explain): () => void {

@@ -71,7 +71,7 @@ def rows() -> list[dict[str, Any]]:
         return len(table) - 1
 
     train = add(parent=0, depth=1, key="p1", kind="program", name="jit_train_step", share=busy - 0.02, program="jit_train_step", program_id="1",
-                flops=106e9, bytes_accessed=19e9, bound_by="compute", occurrences=600, children_total=9)
+                flops=106e9, bytes_accessed=19e9, bound_by="compute", occurrences=600, children_total=len({op[1] for op in OPS}))
     for category in dict.fromkeys(op[1] for op in OPS):
         members = [op for op in OPS if op[1] == category]
         key = f"p1/{category}"

@@ -1,0 +1,125 @@
+import { describe, expect, it, vi } from 'vitest';
+import { HostError, isAbort } from '../host';
+import { everyType, payload, snapshot } from '../testing/fixtures';
+import { KernelChannel, KernelHost, widgetOf } from './anywidget';
+
+type Listener = (message: unknown, buffers: readonly ArrayBufferView[]) => void;
+type Request = { id: string; query: string; params: object };
+
+class FakeModel {
+  readonly sent: Request[] = [];
+  listeners = new Set<Listener>();
+
+  send(content: unknown): void {
+    this.sent.push(content as Request);
+  }
+  on(_event: string, listener: Listener): void {
+    this.listeners.add(listener);
+  }
+  off(_event: string, listener: Listener): void {
+    this.listeners.delete(listener);
+  }
+  reply(message: object, buffers: ArrayBufferView[] = []): void {
+    for (const listener of this.listeners) {
+      listener(message, buffers);
+    }
+  }
+}
+
+const answer = new DataView(
+  Uint8Array.from(atob(everyType.base64), (character) => character.charCodeAt(0)).buffer
+);
+
+function setUp() {
+  const model = new FakeModel();
+  const channel = new KernelChannel(model);
+  return { model, channel, host: new KernelHost(channel, snapshot()) };
+}
+
+describe('KernelHost', () => {
+  it('sends query and params and decodes the answer of that id', async () => {
+    const { model, host } = setUp();
+    const asked = host.request('op_profile', { by: 'category' });
+    const other = host.request('ops', {});
+    const [first, second] = model.sent as [Request, Request];
+    expect(first).toMatchObject({ query: 'op_profile', params: { by: 'category' } });
+    expect(first.id).not.toBe(second.id);
+    model.reply({ id: second.id, ok: false, error: { kind: 'UsageError', message: 'no', hint: 'do this' } });
+    model.reply({ id: first.id, ok: true }, [answer]);
+    const { table, summary, notes } = await asked;
+    expect([table.rows, summary.answer, notes]).toEqual([3, 42, ['one']]);
+    await expect(other).rejects.toMatchObject({ message: 'no', hint: 'do this', kind: 'UsageError' });
+  });
+
+  it('leaves replies to other views alone', async () => {
+    const { model, host } = setUp();
+    const asked = host.request('ops', {});
+    model.reply({ id: 'somebody-else', ok: true }, [answer]);
+    model.reply({ unrelated: true });
+    const [request] = model.sent as [Request];
+    model.reply({ id: request.id, ok: true }, [answer]);
+    expect((await asked).table.rows).toBe(3);
+  });
+
+  it('rejects at once when aborted, and ignores the late reply', async () => {
+    const { model, host } = setUp();
+    const abort = new AbortController();
+    const asked = host.request('ops', {}, abort.signal);
+    abort.abort();
+    await expect(asked).rejects.toSatisfy(isAbort);
+    const [request] = model.sent as [Request];
+    expect(() => model.reply({ id: request.id, ok: true }, [answer])).not.toThrow();
+  });
+
+  it('does not ask when already aborted', async () => {
+    const { model, host } = setUp();
+    await expect(host.request('ops', {}, AbortSignal.abort())).rejects.toSatisfy(isAbort);
+    expect(model.sent).toEqual([]);
+  });
+
+  it('says so when an answer has no table', async () => {
+    const { model, host } = setUp();
+    const asked = host.request('ops', {});
+    model.reply({ id: (model.sent[0] as Request).id, ok: true });
+    await expect(asked).rejects.toBeInstanceOf(HostError);
+  });
+
+  it('stops listening when disposed', async () => {
+    const { model, channel, host } = setUp();
+    const asked = host.request('ops', {});
+    channel.dispose();
+    await expect(asked).rejects.toSatisfy(isAbort);
+    expect(model.listeners.size).toBe(0);
+  });
+});
+
+describe('widgetOf', () => {
+  it('fetches the snapshot, mounts the view, and takes it away', async () => {
+    const model = new FakeModel();
+    const dispose = vi.fn();
+    const mount = vi.fn((_host, el: HTMLElement) => {
+      el.append('drawn');
+      return { dispose };
+    });
+    const el = document.createElement('div');
+    const cleanup = widgetOf(mount).render({ model, el });
+    expect(el.textContent).toContain('Asking the kernel');
+    model.reply({ id: (model.sent[0] as Request).id, ok: true, payload });
+    await vi.waitFor(() => expect(el.textContent).toBe('drawn'));
+    expect(mount.mock.calls[0]?.[0].kind).toBe('kernel');
+    cleanup();
+    expect(dispose).toHaveBeenCalledOnce();
+    expect(model.listeners.size).toBe(0);
+  });
+
+  it('shows what the kernel says went wrong', async () => {
+    const model = new FakeModel();
+    const el = document.createElement('div');
+    widgetOf(vi.fn()).render({ model, el });
+    const error = { kind: 'ProfileError', message: 'this view is closed', hint: 'Run its cell again.' };
+    model.reply({ id: (model.sent[0] as Request).id, ok: false, error });
+    await vi.waitFor(() =>
+      expect(el.querySelector('[role=alert]')?.textContent).toContain('Run its cell again.')
+    );
+  });
+});

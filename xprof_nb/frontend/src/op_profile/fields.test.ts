@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { FIELDS, fittingFields } from './fields';
+
+const ids = (width: number) => fittingFields(width).map((field) => field.id);
+
+describe('fittingFields', () => {
+  it('drops columns by importance as the view narrows', () => {
+    expect(ids(447)).toEqual(['name', 'share', 'time', 'bound']);
+    expect(ids(870)).toEqual(['name', 'share', 'time', 'flops', 'bandwidth', 'bound', 'wasted']);
+    expect(ids(2500)).toEqual(FIELDS.map((field) => field.id));
+  });
+
+  it('never shows more than fits, and never drops name and share', () => {
+    for (let width = 300; width <= 2500; width += 10) {
+      const fields = fittingFields(width);
+      expect(fields.reduce((sum, field) => sum + field.width, 0)).toBeLessThanOrEqual(width);
+    }
+    expect(ids(100)).toEqual(['name', 'share']);
+  });
+});
