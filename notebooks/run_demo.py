@@ -51,6 +51,7 @@ def execute(notebook: Path, executed: Path) -> None:
         book,
         timeout=CELL_TIMEOUT_S,
         resources={"metadata": {"path": str(executed.parent)}},
+        store_widget_state=False,
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         on_cell_execute=progress.begins,
         on_cell_executed=progress.ends,
