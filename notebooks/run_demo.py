@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 import xprof_nb as xp
 from xprof_nb.model import units
@@ -29,7 +30,10 @@ def main(output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     executed, report, logdir = output / NOTEBOOK.name, output / "report.html", output / "xprof-logs"
     print(f"Running {NOTEBOOK.name} in a real kernel:")
-    execute(NOTEBOOK, executed)
+    try:
+        execute(NOTEBOOK, executed)
+    except CellExecutionError as error:
+        sys.exit(f"\n\nThe cell failed with {error.ename}: {error.evalue}\n{executed} has its output.")
     profile = xp.open(logdir)
     profile.op_profile().to_html(report)
     print(f"\nThe {TOP} most expensive ops of the run {profile.name}:\n\n{top_ops(profile.ops().frame)}\n")
@@ -47,6 +51,8 @@ def execute(notebook: Path, executed: Path) -> None:
         book,
         timeout=CELL_TIMEOUT_S,
         resources={"metadata": {"path": str(executed.parent)}},
+        store_widget_state=False,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
         on_cell_execute=progress.begins,
         on_cell_executed=progress.ends,
     )

@@ -102,3 +102,19 @@ def test_counts():
 )
 def test_a_column_says_its_unit(column, value, text):
     assert units.formatter(column)(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (5.43e10, "ps", "54.3 ms"),
+        (0.922, "fraction", "92.2 %"),
+        (1e12, "FLOP/s", "1.00 TFLOP/s"),
+        (2048, "B", "2.00 KiB"),
+        (12, "steps", "12 steps"),
+        (12, "", "12"),
+        (math.nan, "ps", "–"),
+    ],
+)
+def test_a_unit_of_its_own(value, unit, text):
+    assert units.quantity(value, unit) == text

@@ -47,7 +47,7 @@ def _node(position: tuple[int, int, int], kind: str, name: str, time_ps: float) 
         "source": "In[5]:3" if is_op else None,
         "occurrences": 12_000 if is_op else 1,
         "time_ps": time_ps,
-        "self_time_ps": time_ps if is_op else np.nan,
+        "self_time_ps": time_ps,
         "flops": 1e9 if is_op else np.nan,
         "flops_per_s": 312e12 if is_op else np.nan,
         "flops_utilization": 0.34 if is_op else np.nan,

@@ -158,7 +158,8 @@ def _source_steps(source: str | None) -> list[Step]:
 def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of every node and, where all ops below agree, what they are."""
     sums = records[_SUMMED].to_numpy(np.float64)
-    words = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "program_id", "category")}
+    words = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "category")}
+    words["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
     rows = []
     for node in tree.nodes:
         below = sums[node.records]

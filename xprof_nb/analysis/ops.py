@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -81,11 +83,30 @@ class OpTable:
         return self.devices[0].peaks if self.devices else Peaks()
 
 
-def op_table(profile: ProfileData, selection: Selection) -> OpTable:
-    """Sum the chosen op executions by device and op.
+_TABLES: WeakKeyDictionary[ProfileData, dict[Selection, OpTable]] = WeakKeyDictionary()
+_TABLES_LOCK = Lock()
+_MOST_TABLES = 8
 
-    Bytes of an asynchronous pair are booked once, on its done half; the start half has none of its own.
+
+def op_table(profile: ProfileData, selection: Selection) -> OpTable:
+    """Return the sums of the chosen op executions by device and op; not to be changed by the caller.
+
+    Bytes of an asynchronous pair are booked once, on its done half; the start half has none of its own. The last few
+    tables are kept with the profile, since a view asks one thing after another about the same selection.
     """
+    with _TABLES_LOCK:
+        kept = _TABLES.setdefault(profile, {})
+        table = kept.pop(selection, None)
+    if table is None:
+        table = _summed(profile, selection)
+    with _TABLES_LOCK:
+        kept[selection] = table
+        while len(kept) > _MOST_TABLES:
+            del kept[next(iter(kept))]
+    return table
+
+
+def _summed(profile: ProfileData, selection: Selection) -> OpTable:
     parts = chosen_parts(profile, selection)
     frames = [_sums(profile, part) for part in parts]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, *COSTS])

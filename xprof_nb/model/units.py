@@ -114,6 +114,21 @@ _BY_NAME: tuple[tuple[str, Callable[..., str]], ...] = (
 )
 
 
+def quantity(value: Number, unit: str) -> str:
+    """Return a value whose unit is told apart from it: ``quantity(5.43e10, "ps")`` is ``"54.3 ms"``."""
+    return _BY_UNIT.get(unit, lambda number: f"{_plain(number)} {unit}".rstrip())(value)
+
+
+_BY_UNIT: dict[str, Callable[..., str]] = {
+    "ps": duration,
+    "fraction": percent,
+    "FLOP": flops,
+    "FLOP/s": flops_per_s,
+    "B": size,
+    "B/s": bytes_per_s,
+}
+
+
 def _plain(value: object) -> str:
     if _absent(value):
         return MISSING

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xprof_nb.model import units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -44,8 +44,17 @@ class Tabular(Protocol):
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column ready to print; numbers stand to the right, words to the left."""
+
+    head: str
+    cells: tuple[str, ...]
+    is_text: bool = False
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table ready to print: every cell is text, the first column names the row.
+    """A table ready to print; the first column names the row.
 
     Attributes
     ----------
@@ -57,8 +66,7 @@ class Table:
 
     caption: str
     sentence: str
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[Column, ...]
     indents: tuple[int, ...]
     notes: tuple[str, ...]
 
@@ -73,16 +81,14 @@ def table(result: Tabular, notes: Iterable[str] = ()) -> Table:
     notes
         What to say below the table besides the answer's own notes.
     """
-    is_tree = {"depth", "name", "time_ps"} <= set(result.frame.columns)
+    is_tree = result.query == "op_profile"
     frame = _top_of_tree(result.frame) if is_tree else result.frame.head(ROWS)
-    cells = _op_profile_cells(frame) if is_tree else _plain_cells(frame)
-    total = int(result.summary.get("node_count") or len(result.frame))
+    total = int(result.summary.get("node_count") or len(result.frame)) if is_tree else len(result.frame)
     shown = f"{len(frame)} of {units.count(total)} rows" if total > len(frame) else f"{len(frame)} rows"
     return Table(
         caption=f"{result.query.replace('_', ' ')} of {_short(result.profile.data.name)}, {shown}",
         sentence=_short(result.summary.get("sentence") or "", LONGEST_NOTE),
-        headers=tuple(cells),
-        rows=tuple(zip(*cells.values(), strict=True)),
+        columns=tuple(_LAYOUTS.get(result.query, _everything)(frame)),
         indents=tuple(int(depth) for depth in frame["depth"]) if is_tree else (0,) * len(frame),
         notes=tuple(_short(note, LONGEST_NOTE) for note in (*result.notes, *notes)),
     )
@@ -90,12 +96,13 @@ def table(result: Tabular, notes: Iterable[str] = ()) -> Table:
 
 def html(table: Table) -> str:
     """Return a semantic ``<table>`` with a caption: no script, no style, everything escaped."""
-    head = "".join(f'<th scope="col">{escaping.escape(name)}</th>' for name in table.headers)
+    first, *others = table.columns
+    head = "".join(f'<th scope="col" align="{_side(c)}">{escaping.escape(c.head)}</th>' for c in table.columns)
     body = "".join(
-        f'<tr><th scope="row" align="left">{"&emsp;" * indent}{escaping.escape(row[0])}</th>'
-        + "".join(f'<td align="right">{escaping.escape(cell)}</td>' for cell in row[1:])
+        f'<tr><th scope="row" align="left">{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
+        + "".join(f'<td align="{_side(c)}">{escaping.escape(c.cells[row])}</td>' for c in others)
         + "</tr>\n"
-        for row, indent in zip(table.rows, table.indents, strict=True)
+        for row, indent in enumerate(table.indents)
     )
     sentence = f"<p><strong>{escaping.escape(table.sentence)}</strong></p>\n" if table.sentence else ""
     notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in table.notes)
@@ -106,52 +113,83 @@ def html(table: Table) -> str:
 
 
 def plain(table: Table) -> str:
-    """Return the table as aligned text: names to the left, numbers to the right."""
-    rows = [("  " * indent + name, *cells) for (name, *cells), indent in zip(table.rows, table.indents, strict=True)]
-    widths = [max(map(len, column)) for column in zip(table.headers, *rows, strict=True)]
-    lines = [_aligned(row, widths) for row in (table.headers, *rows)] if widths else []
+    """Return the table as aligned text."""
+    first, *others = table.columns
+    named = Column(first.head, tuple(map(_indented, first.cells, table.indents)), is_text=True)
+    lines = [row.rstrip() for row in map("  ".join, zip(*map(_padded, (named, *others)), strict=True))]
     notes = [f"note: {note}" for note in table.notes]
     return "\n".join([*filter(None, (table.caption, table.sentence)), *lines, *notes])
 
 
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-    return "  ".join([row[0].ljust(widths[0]), *numbers]).rstrip()
+def _side(column: Column) -> str:
+    return "left" if column.is_text else "right"
+
+
+def _indented(cell: str, depth: int) -> str:
+    return "  " * depth + cell
+
+
+def _padded(column: Column) -> list[str]:
+    texts = (column.head, *column.cells)
+    width = max(map(len, texts))
+    return [text.ljust(width) if column.is_text else text.rjust(width) for text in texts]
 
 
 def _top_of_tree(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the `ROWS` largest nodes in the tree's own order; a parent is never smaller than its child."""
-    largest = frame.sort_values(["time_ps", "depth"], ascending=[False, True], kind="stable").head(ROWS)
+    """Return the `ROWS` largest nodes in the tree's own order; the self time of a parent is never the smaller."""
+    largest = frame.sort_values(["self_time_ps", "depth"], ascending=[False, True], kind="stable").head(ROWS)
     return frame.loc[largest.index.sort_values()]
 
 
-def _op_profile_cells(frame: pd.DataFrame) -> dict[str, list[str]]:
-    return {
-        "name": [_short(name) for name in frame["name"]],
-        "share": _written(frame, "time_fraction"),
-        "time": _written(frame, "time_ps"),
-        "self time": _written(frame, "self_time_ps"),
-        "count": _written(frame, "occurrences"),
-        "FLOP/s": _with_share(frame, "flops_per_s", "flops_utilization"),
-        "memory": _with_share(frame, "hbm_bytes_per_s", "hbm_utilization"),
-        "bound by": _written(frame, "bound_by"),
-        "wasted": _written(frame, "wasted_fraction"),
-    }
+def _op_profile(frame: pd.DataFrame) -> list[Column]:
+    return [_column(frame, "name", "name"), *_work(frame)]
 
 
-def _plain_cells(frame: pd.DataFrame) -> dict[str, list[str]]:
-    return {_short(str(column)): _written(frame, column) for column in frame.columns}
+def _ops(frame: pd.DataFrame) -> list[Column]:
+    names = [_column(frame, name, name) for name in ("op", "program", "category")]
+    return [*names, *_work(frame), _column(frame, "source", "source")]
 
 
-def _written(frame: pd.DataFrame, column: str) -> list[str]:
-    write = units.formatter(column)
-    return [_short(write(value)) for value in frame[column]]
+def _work(frame: pd.DataFrame) -> list[Column]:
+    return [
+        _column(frame, "share", "time_fraction"),
+        _column(frame, "time", "time_ps"),
+        _column(frame, "self time", "self_time_ps"),
+        _column(frame, "count", "occurrences"),
+        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
+        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
+        _column(frame, "bound by", "bound_by"),
+        _column(frame, "wasted", "wasted_fraction"),
+    ]
 
 
-def _with_share(frame: pd.DataFrame, rate: str, share: str) -> list[str]:
+def _overview(frame: pd.DataFrame) -> list[Column]:
+    values = tuple(map(units.quantity, frame["value"], frame["unit"]))
+    return [_column(frame, "name", "name"), Column("value", values), _column(frame, "definition", "definition")]
+
+
+def _everything(frame: pd.DataFrame) -> list[Column]:
+    return [_column(frame, _short(name), name) for name in frame.columns]
+
+
+_LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
+    "op_profile": _op_profile,
+    "ops": _ops,
+    "overview": _overview,
+}
+
+
+def _column(frame: pd.DataFrame, head: str, name: str) -> Column:
+    write = units.formatter(name)
+    values = frame[name]
+    is_text = values.dtype.kind not in "biufm" and any(isinstance(value, str) for value in values)
+    return Column(head, tuple(_short(write(value)) for value in values), is_text)
+
+
+def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
     """Return a rate and how much of its peak that is: a number never stands alone."""
-    both = zip(_written(frame, rate), _written(frame, share), strict=True)
-    return [value if part == units.MISSING else f"{value}, {part}" for value, part in both]
+    both = zip(_column(frame, head, rate).cells, _column(frame, head, share).cells, strict=True)
+    return Column(head, tuple(value if part == units.MISSING else f"{value}, {part}" for value, part in both))
 
 
 def _short(text: object, longest: int = LONGEST_NAME) -> str:
