@@ -7,7 +7,6 @@ another thread. Devices share threads, so (process, `device_ordinal`) is the dev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
 from xprof_nb.formats.cpu_launches import steps_of_ops
-from xprof_nb.formats.jit import njit
+from xprof_nb.formats.host_ops import HostOps
+from xprof_nb.formats.jit import njit, warm_up
 from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.device import Device
@@ -26,23 +26,18 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
-_NEVER_OPS = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
+_NEITHER = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
 _OP_STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "_p")
+_MARK_STATS = ("step_num", "_r")
 
 
-@dataclass(frozen=True, eq=False)
-class HostOps:
-    """What the host plane of a CPU profile says."""
-
-    devices: tuple[Device, ...]
-    keys: OpKeys
-    ops: OpEvents
-    runs: ProgramRuns
-
-
-def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
-    """Return ops and program runs of XLA's CPU backend."""
-    rows, (hlo_op, module, program, run, ordinal_stat, serial) = _op_events(plane)
+def read_host_ops(plane: XPlane, host: str) -> HostOps:
+    """Return ops, program runs and step marks of a host whose processor ran the program."""
+    rows, stats = _events_with(plane, *_OP_STATS, *_MARK_STATS)
+    marks = _step_marks(plane, rows, *stats[len(_OP_STATS) :])
+    present = stats[0].present
+    rows = rows[present]
+    hlo_op, module, program, run, ordinal_stat, serial = (stat.take(present) for stat in stats[: len(_OP_STATS)])
     ordinal_code, ordinals = _factorized(ordinal_stat.ints())
     by_number = np.argsort(ordinals)
     device = np.argsort(by_number)[ordinal_code].astype(np.int32)
@@ -68,14 +63,16 @@ def read_host_ops(plane: XPlane, host: str, marks: StepMarks) -> HostOps:
         occurrences=np.maximum(plane.events.occurrences[rows], 1),
         contains=nesting.containers(parent),
     )
-    return HostOps(devices, keys, ops, _program_runs(ops, keys))
+    return HostOps(devices, keys, ops, _program_runs(ops, keys), marks)
 
 
 def read_step_marks(plane: XPlane) -> StepMarks:
     """Return the events that `StepTraceAnnotation` left: root events with a step number."""
-    named = np.array([*(not name.startswith(_NEVER_OPS) for name in plane.metadata.name), True])
-    rows = np.flatnonzero(named[plane.events.metadata])
-    number, root = plane.stats_of(rows, "step_num", "_r")
+    rows, stats = _events_with(plane, *_MARK_STATS)
+    return _step_marks(plane, rows, *stats)
+
+
+def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
     marked = number.present & root.present
     rows, numbers = rows[marked], number.ints()[marked]
     order = np.argsort(plane.events.start_ps[rows], kind="stable")
@@ -89,13 +86,11 @@ def read_step_marks(plane: XPlane) -> StepMarks:
     )
 
 
-def _op_events(plane: XPlane) -> tuple[Rows, list[StatColumn]]:
-    """Return the events that carry `hlo_op`, and their stats."""
-    may_be_op = np.array([*(not name.startswith(_NEVER_OPS) for name in plane.metadata.name), True])
-    rows = np.flatnonzero(may_be_op[plane.events.metadata])
-    columns = plane.stats_of(rows, *_OP_STATS)
-    present = columns[0].present
-    return rows[present], [column.take(present) for column in columns]
+def _events_with(plane: XPlane, *names: str) -> tuple[Rows, tuple[StatColumn, ...]]:
+    """Return the events that may be ops or annotations, and stats of them."""
+    may_be = np.array([*(not name.startswith(_NEITHER) for name in plane.metadata.name), True])
+    rows = np.flatnonzero(may_be[plane.events.metadata])
+    return rows, plane.stats_of(rows, *names)
 
 
 def _factorized(values: Ints) -> tuple[Codes, Ints]:
@@ -125,7 +120,10 @@ def _asynchronous_ends(plane: XPlane, serial: StatColumn) -> Ints:
 def _keys(
     plane: XPlane, rows: Rows, hlo_op: StatColumn, module: StatColumn, program: StatColumn
 ) -> tuple[NDArray[np.int32], OpKeys]:
-    """Return each event's row of the distinct (program, op) pairs, and these. An empty `hlo_op` means the event's name."""
+    """Return each event's row of the distinct (program, op) pairs, and the pairs.
+
+    An op whose `hlo_op` is empty goes by its event's name.
+    """
     op_code, op_names = hlo_op.texts()
     module_code, module_names = module.texts()
     named = op_code.astype(np.int64)
@@ -188,3 +186,9 @@ def _extents(code: Any, start: Any, end: Any, count: int) -> Any:
         first[code[row]] = min(first[code[row]], start[row])
         last[code[row]] = max(last[code[row]], end[row])
     return first, last
+
+
+@warm_up
+def _warm() -> None:
+    one = np.zeros(1, np.int64)
+    _extents(one, one, one, 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
+from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peak, Peaks
-from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns
+from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 TENSOR_CORE = re.compile(r"/device:TPU:(\d+)$")
 _RUNTIME = "stated by the TPU runtime in the profile"
 _HBM, _READ, _WRITE = 1, 1, 2
-
-
-@dataclass(frozen=True, eq=False)
-class DeviceOps:
-    """What the device planes of one host say."""
-
-    devices: tuple[Device, ...]
-    keys: OpKeys
-    ops: OpEvents
-    runs: ProgramRuns
 
 
 def tensor_cores(space: XSpace) -> list[XPlane]:
@@ -38,7 +28,7 @@ def tensor_cores(space: XSpace) -> list[XPlane]:
     return [plane for _, plane in sorted(cores, key=lambda core: core[0])]
 
 
-def read_tensor_cores(planes: Sequence[XPlane], host: str) -> DeviceOps:
+def read_tensor_cores(planes: Sequence[XPlane], host: str, marks: StepMarks) -> HostOps:
     """Return ops and program runs of TensorCore planes.
 
     Op times are those of the device clock where the runtime gives them (`device_offset_ps`,
@@ -52,7 +42,7 @@ def read_tensor_cores(planes: Sequence[XPlane], host: str) -> DeviceOps:
     events["key"] = events["metadata"] + first[events["device"]]
     runs = _program_runs(planes)
     names = dict(zip(runs.program_id.tolist(), runs.program, strict=True))
-    return DeviceOps(devices, *_joined(keys, events, names), runs)
+    return HostOps(devices, *_joined(keys, events, names), runs, marks)
 
 
 def _device(plane: XPlane, host: str) -> Device:

@@ -11,6 +11,7 @@ import numpy as np
 
 from xprof_nb.formats import cpu, device_planes
 from xprof_nb.formats.hlo import read_program
+from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
@@ -32,17 +33,17 @@ def read_host(space: XSpace, host: str) -> HostFile:
     Device planes win; a host plane's own XLA ops are read only where no device plane exists, as in xprof.
     """
     host_plane = space.plane("/host:CPU")
-    marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
     cores = device_planes.tensor_cores(space)
     gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
     notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings))]
     if cores:
-        found: device_planes.DeviceOps | cpu.HostOps = device_planes.read_tensor_cores(cores, host)
+        marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
+        found = device_planes.read_tensor_cores(cores, host, marks)
     elif gpus:
         notes.append(f"Kernels of GPU planes ({len(gpus)} here) are not analysed by this version.")
         found = _nothing()
     elif host_plane is not None:
-        found = cpu.read_host_ops(host_plane, host, marks)
+        found = cpu.read_host_ops(host_plane, host)
     else:
         found = _nothing()
     window_ps, window_source = _window(space, found.runs)
@@ -53,7 +54,7 @@ def read_host(space: XSpace, host: str) -> HostFile:
         keys=found.keys,
         ops=found.ops,
         runs=found.runs,
-        marks=marks,
+        marks=found.marks,
         window_ps=window_ps,
         window_source=window_source,
         event_count=sum(len(plane.events.line) for plane in space.planes),
@@ -116,7 +117,7 @@ def _no_marks() -> StepMarks:
     return StepMarks(np.empty(0, object), *(np.empty(0, np.int64) for _ in range(3)))
 
 
-def _nothing() -> cpu.HostOps:
+def _nothing() -> HostOps:
     """Return the tables of a host on which no op was recorded."""
     texts, floats, whole = np.empty(0, object), np.empty(0, np.float64), np.empty(0, np.int64)
     keys = OpKeys(np.empty(0, np.uint64), *([texts] * 7), *([floats] * 6))
@@ -135,4 +136,4 @@ def _nothing() -> cpu.HostOps:
         contains=whole.astype(np.bool_),
     )
     runs = ProgramRuns(whole.astype(np.int32), whole.astype(np.uint64), texts, whole, whole, whole)
-    return cpu.HostOps((), keys, ops, runs)
+    return HostOps((), keys, ops, runs, _no_marks())

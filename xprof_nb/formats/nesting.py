@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xprof_nb.formats.jit import njit
+from xprof_nb.formats.jit import njit, warm_up
 
 Ints = NDArray[np.int64]
 
@@ -184,3 +184,12 @@ def _shared_times(order: Any, time: Any, row_of: Any, device: Any, parent: Any, 
                     since[above] = progress
                     running += 1
     return share
+
+
+@warm_up
+def _warm() -> None:
+    group = np.zeros(3, np.int32)
+    start, end = np.array([4, 0, 2], np.int64), np.array([8, 6, 3], np.int64)
+    parent = parents(group, start, end)
+    self_times(parent, end - start)
+    shared_times(group, parent, start, end)

@@ -58,6 +58,8 @@ class StatColumn:
 
     def take(self, rows: npt.NDArray[Any]) -> StatColumn:
         """Return the chosen rows (a mask or indices)."""
+        if rows.dtype == np.bool_ and rows.all():
+            return self
         return replace(self, kind=self.kind[rows], raw=self.raw[rows])
 
     @cached_property
