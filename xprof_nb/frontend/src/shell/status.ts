@@ -1,6 +1,7 @@
 /** What a view says while it waits and when it fails, in the place where the answer would be. */
-import { button, h } from '../dom';
+import { adoptStyle, button, h } from '../dom';
 import { asHostError } from '../host';
+import style from '../style/shell.css?inline';
 
 const SHOW_SECONDS_AFTER = 2;
 
@@ -10,6 +11,7 @@ export interface Waiting {
 
 /** Say what is being waited for and, when it takes long, for how long; with a way out if there is one. */
 export function showWaiting(el: HTMLElement, what: string, cancel?: () => void): Waiting {
+  adoptStyle(el, style);
   const elapsed = h('span', { class: 'jp-XprofStatus-elapsed' });
   const box = h(
     'div',
@@ -35,6 +37,7 @@ export function showWaiting(el: HTMLElement, what: string, cancel?: () => void):
 
 /** Say what went wrong and what to do next. */
 export function showFailure(el: HTMLElement, error: unknown, retry?: () => void): HTMLElement {
+  adoptStyle(el, style);
   const { message, hint } = asHostError(error);
   const box = h(
     'div',

@@ -1,0 +1,101 @@
+/** One run as a main-area document: the same view a cell shows, answered by the server. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { HostError, isAbort, type Mounted, showFailure, showWaiting, views } from '@xprof-nb/views';
+import type { Api } from '../api';
+import { element } from '../dom';
+import { RestHost } from '../hosts/rest';
+import { FIRST_VIEW } from '../tokens';
+import { versionWarning } from '../version';
+
+export class RunView extends Widget {
+  private _loading: AbortController | null = null;
+  private _mounted: Mounted | null = null;
+  private _isLoaded = false;
+
+  constructor(
+    private readonly _api: Api,
+    /** What the server opens: a path below its roots. */
+    readonly run: string,
+    private readonly _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-XprofDocument');
+    // A main-area widget focuses its content when it is activated.
+    this.node.tabIndex = -1;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._loading?.abort();
+      this._mounted?.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override onAfterShow(_message: Message): void {
+    this._loadOnce();
+  }
+
+  protected override onAfterAttach(_message: Message): void {
+    // A restored tab that is not in front waits until somebody looks at it.
+    if (this.isVisible) {
+      this._loadOnce();
+    }
+  }
+
+  protected override onActivateRequest(_message: Message): void {
+    const table = this.node.querySelector<HTMLElement>('[role=treegrid]');
+    (table ?? this.node).focus({ preventScroll: true });
+  }
+
+  private _loadOnce(): void {
+    if (!this._isLoaded) {
+      this._isLoaded = true;
+      void this._load();
+    }
+  }
+
+  private async _load(): Promise<void> {
+    const loading = new AbortController();
+    this._loading = loading;
+    this.node.replaceChildren();
+    const waiting = showWaiting(this.node, this._trans.__('Opening %1', this.run), () => loading.abort());
+    try {
+      const { mount, host } = await this._fetch(loading.signal);
+      waiting.remove();
+      if (!this.isDisposed) {
+        this._mounted = mount(host, this.node);
+        void this._warnOfVersion();
+      }
+    } catch (error) {
+      waiting.remove();
+      const shown = isAbort(error) ? new HostError(this._trans.__('Cancelled.')) : error;
+      if (!this.isDisposed) {
+        showFailure(this.node, shown, () => void this._load());
+      }
+    }
+  }
+
+  private async _fetch(signal: AbortSignal) {
+    const load = views.get(FIRST_VIEW);
+    if (load === undefined) {
+      throw new HostError(`There is no view ${FIRST_VIEW}.`);
+    }
+    const [{ mount }, host] = await Promise.all([
+      load(),
+      RestHost.open(this._api, this.run, FIRST_VIEW, {}, signal)
+    ]);
+    return { mount, host };
+  }
+
+  private async _warnOfVersion(): Promise<void> {
+    const warning = await versionWarning(this._api, this._trans);
+    if (warning !== null && !this.isDisposed) {
+      const banner = element('div', 'jp-XprofPanel-warning', warning);
+      banner.setAttribute('role', 'status');
+      this.node.prepend(banner);
+    }
+  }
+}

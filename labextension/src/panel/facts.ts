@@ -1,0 +1,43 @@
+/** What a row of the panel says of a run. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { format } from '@xprof-nb/views';
+import type { RunEntry } from '../api';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const SHOW_DATE_AFTER = 30 * DAY;
+const PS_PER_S = 1e12;
+
+/** `3 min ago`; the date once it is more than a month. */
+export function ago(then: Date, now: Date, trans: TranslationBundle): string {
+  const seconds = Math.max(0, (now.getTime() - then.getTime()) / 1000);
+  if (seconds < MINUTE) {
+    return trans.__('just now');
+  }
+  if (seconds < HOUR) {
+    return trans.__('%1 min ago', Math.floor(seconds / MINUTE));
+  }
+  if (seconds < DAY) {
+    return trans.__('%1 h ago', Math.floor(seconds / HOUR));
+  }
+  if (seconds < SHOW_DATE_AFTER) {
+    return trans._n('yesterday', '%1 days ago', Math.floor(seconds / DAY));
+  }
+  return then.toLocaleDateString();
+}
+
+/** Device, hosts, duration and size, those that are known: `TPU v6 Lite · 1.20 s · 12.1 MiB`. */
+export function facts(run: RunEntry, trans: TranslationBundle): string {
+  const hosts = run.hostCount > 1 ? trans.__('%1 hosts', run.hostCount) : '';
+  const duration = Number.isFinite(run.durationSeconds) ? format.time(run.durationSeconds * PS_PER_S) : '';
+  const size = Number.isFinite(run.bytes) ? format.bytes(run.bytes) : '';
+  return [run.device, hosts, duration, size].filter(Boolean).join(' · ');
+}
+
+/** What hovering a run says. */
+export function exactly(run: RunEntry): string {
+  const started = run.started?.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+  const bytes = Number.isFinite(run.bytes) ? format.exact(run.bytes, 'bytes') : '';
+  return [run.path, started, bytes, run.origin, run.tags.join(', ')].filter(Boolean).join('\n');
+}

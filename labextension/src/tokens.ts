@@ -1,0 +1,27 @@
+/** The names this extension is known by to JupyterLab, its users and its server. */
+
+/** Version of this front end; a server of another version is pointed out. */
+export const VERSION = '0.1.0';
+
+export namespace PluginIDs {
+  export const panel = 'xprof-nb:panel';
+  export const document = 'xprof-nb:document';
+  export const mime = 'xprof-nb:mime';
+}
+
+export namespace CommandIDs {
+  export const openPanel = 'xprof-nb:open-panel';
+  export const openRun = 'xprof-nb:open-run';
+  export const refreshRuns = 'xprof-nb:refresh-runs';
+  export const copyPath = 'xprof-nb:copy-path';
+  export const copyPython = 'xprof-nb:copy-python';
+}
+
+export const PANEL_ID = 'xprof-nb-panel';
+export const PALETTE_CATEGORY = 'XProf';
+export const TRANSLATION_DOMAIN = 'xprof_nb';
+export const FILE_TYPE = 'xplane';
+export const FACTORY = 'XProf';
+export const CONTENT_PROVIDER = 'xprof-nb-metadata';
+/** The view a run opens with. */
+export const FIRST_VIEW = 'op_profile';
