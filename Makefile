@@ -14,7 +14,7 @@ MARK := $(VENV)/.made
 ROOT_OPTION := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # npm, pip, Jupyter and IPython all write into the home folder.
-ifneq ($(shell test -w "$$HOME" && echo writable),writable)
+ifneq ($(shell probe=$$(mktemp -d "$$HOME/.xprof-nb-XXXXXX" 2>/dev/null) && rmdir "$$probe" && echo writable),writable)
 export HOME := $(CURDIR)/$(VENV)/home
 $(shell mkdir -p "$(CURDIR)/$(VENV)/home")
 endif

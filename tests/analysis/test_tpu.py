@@ -77,7 +77,9 @@ def test_ops_equal_xprofs_hlo_stats(profile: xp.Profile, ask_xprof: Any) -> None
 def test_the_op_profile_equals_xprofs(profile: xp.Profile, ask_xprof: Any, by: Any, tree: str) -> None:
     root = ask_xprof("op_profile", group_by=by)[tree]
     result = profile.op_profile(by=by, compat="xprof")
-    ours = {row.key.rpartition("/")[0] + "/" + row.name.split("  ")[0]: row for row in result.frame.itertuples(index=False)}
+    ours = {
+        row.key.rpartition("/")[0] + "/" + row.name.split("  ")[0]: row for row in result.frame.itertuples(index=False)
+    }
     ours_by_name: dict[tuple[str, str], Any] = {(row.kind, row.name.split("  ")[0]): row for row in ours.values()}
     total_ps = root["metrics"]["rawTime"]
     assert total_ps == 363_729_698_768_750
@@ -175,7 +177,9 @@ def test_filters_narrow_the_question(profile: xp.Profile) -> None:
     whole = profile.ops().frame
     one = profile.ops(device="TPU:2").frame
     assert set(one["device"]) == {"TPU:2"}
-    assert one["self_time_ps"].sum() == pytest.approx(whole[whole["device"] == "TPU:2"]["self_time_ps"].sum(), rel=EXACT)
+    assert one["self_time_ps"].sum() == pytest.approx(
+        whole[whole["device"] == "TPU:2"]["self_time_ps"].sum(), rel=EXACT
+    )
     assert set(profile.ops(program="jit__psum").frame["op"]) == {"all-reduce"}
     step = profile.ops(step=3, device="TPU:0")
     assert step.frame["occurrences"].max() == 1

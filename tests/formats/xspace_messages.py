@@ -62,9 +62,7 @@ def _classes() -> dict[str, Any]:
         _add_message(file, name, fields)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"oracle.{name}")) for name in _SCHEMA
-    }
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"oracle.{name}")) for name in _SCHEMA}
 
 
 MESSAGES = _classes()

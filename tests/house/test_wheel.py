@@ -58,7 +58,7 @@ def test_it_holds_the_package_the_views_and_the_extension(wheel):
 
 def test_it_holds_the_python_of_this_tree(wheel):
     for path in files(".py"):
-        if PACKAGE in path.parents:
+        if PACKAGE in path.parents and "frontend" not in path.parts:
             assert wheel.read(path.relative_to(REPO).as_posix()) == path.read_bytes()
 
 
@@ -88,11 +88,12 @@ def _without_comments(text: str) -> str:
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
-def test_development_builds_are_told_from_released_ones(wheel):
-    """A build with source maps left over in the tree must not be what is packed."""
-    for name in wheel.namelist():
-        if name.endswith(".js"):
-            assert "sourceMappingURL=" not in wheel.read(name).decode(), name
+def test_no_development_build_was_packed(wheel):
+    """What lies in the tree is packed as it is, so a build with source maps would be too."""
+    mapped = re.compile(r"//# sourceMappingURL=[\w.]+\.map")
+    assert [
+        name for name in wheel.namelist() if name.endswith(".js") and mapped.search(wheel.read(name).decode())
+    ] == []
 
 
 def test_it_installs_without_node(wheel_file, tmp_path):

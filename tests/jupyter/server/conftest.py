@@ -81,9 +81,9 @@ def secret(tmp_path: Path, jp_root_dir: Path, write_run: WriteRun) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace decoding and analysis: these tests are about the door."""
+    """Replace decoding and analysis, for tests that are about the door."""
     opening, snapshot = ModuleType("xprof_nb.runs.opening"), ModuleType("xprof_nb.snapshot")
     opening.open_data, snapshot.build = open_data, build
     for module in (opening, snapshot):

@@ -7,6 +7,7 @@ from tornado.httpclient import HTTPClientError
 import xprof_nb
 from xprof_nb.model import columns
 
+pytestmark = pytest.mark.usefixtures("stand_ins")
 ROUTES = [("GET", "version"), ("GET", "runs"), ("POST", "query"), ("POST", "snapshot")]
 
 
