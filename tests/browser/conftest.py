@@ -16,6 +16,16 @@ PATIENCE_MS = 30_000
 OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking"]
 
 
+@pytest.fixture(autouse=True)
+def jp_asyncio_loop():
+    """Keep pytest-jupyter's own loop out of these tests: Playwright runs one in this thread."""
+
+
+@pytest.fixture(autouse=True)
+def jp_server_cleanup():
+    """Nothing to clean up: the servers of these tests are processes of their own."""
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium as Debian ships it."""

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
+DEVICE_TIME = re.compile(r"(\S+\s\S+) of device time")
 NUMBER = re.compile(r"\d")
 
 
@@ -44,9 +45,10 @@ class OpProfile:
         """Return a cell of a row by what it shows: ``name``, ``time`` …"""
         return row.locator(f'[data-field="{field}"]')
 
-    def root_time(self) -> str:
-        """Return the time in the first row, as written."""
-        return self.cell(self.rows.first, "time").inner_text()
+    def total_time(self) -> str:
+        """Return the device time of the whole run, as its header says it."""
+        header = self.area.locator(".jp-XprofHeader", has_text=DEVICE_TIME).first.inner_text()
+        return DEVICE_TIME.search(header)[1].replace("\u00a0", " ")
 
     def names(self) -> list[str]:
         """Return the names of the rows drawn now."""

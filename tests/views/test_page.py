@@ -47,8 +47,8 @@ def test_the_page_holds_payload_module_and_table(answering, built, tmp_path):
     payload = json.loads(scripts["xprof-nb-payload"])
     assert payload["title"] == "op profile of train-1"
     assert payload["details"]["17/fusion.2"]["hlo_text"].startswith("</script><script>alert(1)")
-    (module,) = Scripts(text).addresses
-    assert base64.b64decode(module.removeprefix("data:text/javascript;base64,")) == BUILT.encode()
+    module = re.search(r'from "data:text/javascript;base64,([^"]*)"', scripts[None])
+    assert base64.b64decode(module[1]) == BUILT.encode()
     assert "<table>" in text
     assert "fusion.2" in text
     assert "alert(1)</script>" not in text
@@ -57,7 +57,7 @@ def test_the_page_holds_payload_module_and_table(answering, built, tmp_path):
 def test_the_page_names_no_address(answering, built):
     text = page.page(answering(["fusion.1"]).result())
     seen = Scripts(text)
-    assert [address.split(",")[0] for address in seen.addresses] == ["data:text/javascript;base64"]
+    assert seen.addresses == []
     assert not re.findall(r"(?:https?:)?//[\w.]+\.\w+|url\(|@import", text)
 
 

@@ -86,11 +86,11 @@ def table(result: Tabular, notes: Iterable[str] = ()) -> Table:
     total = int(result.summary.get("node_count") or len(result.frame)) if is_tree else len(result.frame)
     shown = f"{len(frame)} of {units.count(total)} rows" if total > len(frame) else f"{len(frame)} rows"
     return Table(
-        caption=f"{result.query.replace('_', ' ')} of {_short(result.profile.data.name)}, {shown}",
-        sentence=_short(result.summary.get("sentence") or "", LONGEST_NOTE),
+        caption=f"{result.query.replace('_', ' ')} of {one_line(result.profile.data.name)}, {shown}",
+        sentence=one_line(result.summary.get("sentence") or "", LONGEST_NOTE),
         columns=tuple(_LAYOUTS.get(result.query, _everything)(frame)),
         indents=tuple(int(depth) for depth in frame["depth"]) if is_tree else (0,) * len(frame),
-        notes=tuple(_short(note, LONGEST_NOTE) for note in (*result.notes, *notes)),
+        notes=tuple(one_line(note, LONGEST_NOTE) for note in (*result.notes, *notes)),
     )
 
 
@@ -169,7 +169,7 @@ def _overview(frame: pd.DataFrame) -> list[Column]:
 
 
 def _everything(frame: pd.DataFrame) -> list[Column]:
-    return [_column(frame, _short(name), name) for name in frame.columns]
+    return [_column(frame, one_line(name), name) for name in frame.columns]
 
 
 _LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
@@ -183,7 +183,7 @@ def _column(frame: pd.DataFrame, head: str, name: str) -> Column:
     write = units.formatter(name)
     values = frame[name]
     is_text = values.dtype.kind not in "biufm" and any(isinstance(value, str) for value in values)
-    return Column(head, tuple(_short(write(value)) for value in values), is_text)
+    return Column(head, tuple(one_line(write(value)) for value in values), is_text)
 
 
 def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
@@ -192,7 +192,7 @@ def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
     return Column(head, tuple(value if part == units.MISSING else f"{value}, {part}" for value, part in both))
 
 
-def _short(text: object, longest: int = LONGEST_NAME) -> str:
+def one_line(text: object, longest: int = LONGEST_NAME) -> str:
     """Return ``text`` on one line, not too long, without characters that steer a terminal or the text's direction."""
     word = "".join(_visible(character) for character in str(text)[: longest + 1])
     return word if len(word) <= longest else f"{word[: longest - 1]}…"

@@ -1,7 +1,7 @@
 """One answer as one HTML file: opens from disk, asks nobody, prints.
 
 The file holds the table for print and for browsers without scripts, the payload as JSON and the view's module, which
-finds the payload and draws it in place of the table.
+draws the payload in place of the table.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ thead th { font-weight: 600; }
 }
 """
 
+_START = """const payload = JSON.parse(document.getElementById("xprof-nb-payload").textContent);
+mountPage(payload, document.getElementById("xprof-nb-view"));
+"""
+
 
 def write(result: Shown, path: str | os.PathLike[str]) -> Path:
     """Write ``result`` as one self-contained HTML file and return where it is.
@@ -73,13 +77,13 @@ def page(result: Shown) -> str:
     payload = None
     if result.query in snapshot.VIEWS:
         payload = snapshot.build(result.profile.data, result.query, result.params)
-    title = payload["title"] if payload else table.caption
+    title = escaping.escape(fallback.one_line(payload["title"] if payload else table.caption))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{escaping.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f'<h1>{escaping.escape(title)}</h1>\n<p class="facts">{escaping.escape(_facts(result))}</p>\n'
-        f'<div id="xprof-nb-view"></div>\n<main id="table">\n{fallback.html(table)}\n</main>\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f'<div id="xprof-nb-view"></div>\n<main id="table">\n<h1>{title}</h1>\n'
+        f'<p class="facts">{escaping.escape(fallback.one_line(_facts(result), 200))}</p>\n{fallback.html(table)}\n</main>\n'
         + (_scripts(result.query, payload) if payload else "")
         + "</body>\n</html>\n"
     )
@@ -90,8 +94,8 @@ def _scripts(view: str, payload: dict[str, Any]) -> str:
     data = json.dumps(payload, allow_nan=False).replace("<", "\\u003c")
     module = base64.b64encode(widget.esm(view).encode()).decode("ascii")
     return (
-        f'<script type="application/json" id="xprof-nb-payload">{data}</script>\n'
-        f'<script type="module" src="data:text/javascript;base64,{module}"></script>\n'
+        f'<script type="application/json" id="xprof-nb-payload">{data}</script>\n<script type="module">\n'
+        f'import {{ mountPage }} from "data:text/javascript;base64,{module}";\n{_START}</script>\n'
     )
 
 
