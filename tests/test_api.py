@@ -7,6 +7,8 @@ import io
 import json
 import math
 import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +143,9 @@ def test_a_gpu_profile_opens_and_says_what_this_version_leaves_out(corpus: Path)
     result = xp.open(corpus / "v100-tf").ops()
     assert not len(result.frame)
     assert any("GPU" in note for note in result.notes)
+
+
+def test_hosts_can_be_decoded_in_other_processes(cpu_profile: Path, profile: xp.Profile) -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        other = xp.open(cpu_profile, executor=executor)
+    pd.testing.assert_frame_equal(other.ops().frame, profile.ops().frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
@@ -55,7 +56,8 @@ def read_program(proto: bytes, *, program_id: int, name: str, file: str) -> Prog
     file
         The profile it came from, for error messages.
     """
-    return Program(program_id, name, lambda: _load(proto, f"{name}({program_id})", file))
+    # Not a lambda: hosts decoded in other processes send their programs back.
+    return Program(program_id, name, partial(_load, proto, f"{name}({program_id})", file))
 
 
 def _load(proto: bytes, program: str, file: str) -> Module:
