@@ -54,6 +54,8 @@ body { p = (f32[6,5]{1,0},s32[]) parameter(0)
  a = f32[6,5]{1,0} get-tuple-element(p), index=0
  b = f32[6,5]{1,0} tanh(a)
  ROOT r = (f32[6,5]{1,0},s32[]) tuple(b,g) }
+moving { p = f32[6,5]{1,0} parameter(0)
+ ROOT a = f32[6,5]{1,0} all-to-all(p), replica_groups={{0,1}}, dimensions={0} }
 gathering { p = f32[6,5]{1,0} parameter(0)
  i = s32[2,1]{1,0} parameter(1)
  g = f32[2,5]{1,0} gather(p,i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,5}
@@ -85,38 +87,16 @@ constants { p = f32[6,5]{1,0} parameter(0)
 """  # noqa: E501
 
 _UNARY = [
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "convert",
-    "copy",
-    "cosh",
-    "cosine",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "floor",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "negate",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-]
-_BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "remainder", "atan2"]
-_BITWISE = ["and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical"]
+    "abs", "acos", "acosh", "asin", "asinh", "atanh", "cbrt", "ceil", "convert", "copy", "cosh", "cosine", "erf",
+    "exponential", "exponential-minus-one", "floor", "log", "log-plus-one", "logistic", "negate",
+    "round-nearest-afz", "round-nearest-even", "rsqrt", "sign", "sine", "sinh", "sqrt", "tan", "tanh",
+]  # fmt: skip
+_BINARY = [
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "remainder", "atan2",
+]  # fmt: skip
+_BITWISE = [
+    "and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical",
+]  # fmt: skip
 
 SNIPPETS = [
     *(f"f32[6,5]{{1,0}} {opcode}(p)" for opcode in _UNARY),

@@ -16,8 +16,10 @@ from tests.analysis import xla_costs
 from tests.analysis.hlo_snippets import SNIPPETS, module_text
 from tests.formats.hlo_messages import compiled, parsed, program_from, program_of, proto_of, small_proto
 from tests.formats.xspace_messages import parse
+from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.cost_rules import convolution_flops
 from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.model.program import Instruction, Program
 from xprof_nb.model.shape import Shape
@@ -217,3 +219,28 @@ def test_an_instruction_of_impossible_shape_is_unknown() -> None:
     total.opcode = "dot"
     total.dot_dimension_numbers.lhs_contracting_dimensions.append(9)
     assert math.isnan(instruction_costs(program_from(message)).total.flops)
+
+
+@pytest.fixture(scope="module")
+def real_bytes() -> bytes:
+    pytest.importorskip("jax")
+    from tests.analysis.hlo_workloads import convolutions
+
+    function, arguments = convolutions()
+    return proto_of(compiled(function, *arguments))
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_damaged_program_that_still_reads_has_a_cost_or_none(real_bytes: bytes, data: st.DataObject) -> None:
+    damaged = bytearray(real_bytes)
+    for _ in range(data.draw(st.integers(1, 8))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    program = read_program(bytes(damaged), program_id=1, name="f", file="a.xplane.pb")
+    try:
+        names = list(program.instructions)
+    except DamagedFileError:
+        return
+    costs = instruction_costs(program)
+    assert {type(costs.cost(name).flops) for name in names} == {float}
+    assert all(work_kind(category(program.instructions[name], program)) for name in names)

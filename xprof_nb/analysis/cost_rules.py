@@ -49,6 +49,7 @@ NO_WORK_TARGETS = frozenset(
 )
 """Custom calls that only tell the compiler something: XLA's -1 would make a known 0 unknown."""
 
+_LARGEST_KERNEL = 2**24
 _CUDNN_CONVOLUTIONS = {"__cudnn$convForward", "__cudnn$convBiasActivationForward", "__cudnn$convForwardGraph"}
 
 
@@ -108,6 +109,8 @@ def _valid_pairs(window: Mapping[str, int], size: int, kernel: int, output: int)
     Output ``o`` and kernel ``k`` read position ``o*stride - padding + k*window_dilation`` of the input with its
     holes; it holds an element when it is a multiple of ``base_dilation`` and within ``size`` elements.
     """
+    if kernel > _LARGEST_KERNEL:
+        raise ValueError(f"a convolution kernel of {kernel} elements in one dimension")
     stride, base = window.get("stride", 1) or 1, window.get("base_dilation", 1) or 1
     shift = window.get("padding_low", 0) - np.arange(kernel, dtype=np.int64) * (window.get("window_dilation", 1) or 1)
     first = np.maximum(0, -(-shift // stride))

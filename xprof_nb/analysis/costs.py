@@ -129,7 +129,7 @@ class _Analysis:
             work = work_of(instruction, operands, [self.work.get(name, UNKNOWN_WORK) for name in instruction.called])
             called = [self.traffic.get(name, UNKNOWN_TRAFFIC) for name in instruction.called]
             return Cost(*work, *traffic_of(instruction, operands, called))
-        except (IndexError, ValueError):
+        except (IndexError, ValueError, OverflowError, ZeroDivisionError):
             # An instruction of a shape its opcode does not allow: nothing can be said of its cost.
             return UNKNOWN_COST
 

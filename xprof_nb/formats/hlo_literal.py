@@ -23,7 +23,8 @@ _LISTS = {
     "c128": "c128s",
 }
 _PACKED = {"s8": ("s8s", "<i1"), "u8": ("u8s", "<u1"), "s16": ("s16s", "<i2"), "u16": ("u16s", "<u2")}
-_DIGITS = {"bf16": (2, 4), "f16": (3, 5), "f32": (6, 9), "c64": (6, 9), "f64": (15, 17), "c128": (15, 17)}
+# Significant digits XLA prints: the first number when it reads back the same, else the second.
+_DIGITS = {"bf16": (4, 4), "f16": (5, 5), "f32": (6, 9), "c64": (6, 9), "f64": (15, 17), "c128": (15, 17)}
 
 
 def literal_text(literal: Any, shape: Shape) -> str:
@@ -31,6 +32,8 @@ def literal_text(literal: Any, shape: Shape) -> str:
     values = _values(literal, shape) if shape.elements <= _LONGEST_PRINTED else None
     if values is None or len(values) != shape.elements:
         return "{...}"
+    if shape.dtype == "pred" and shape.dimensions:
+        values = [int(value) for value in values]
     return _nested([_number(value, shape.dtype) for value in values], shape.dimensions)
 
 
@@ -56,34 +59,27 @@ def _values(literal: Any, shape: Shape) -> list[Any] | None:
 def _number(value: Any, dtype: str) -> str:
     if isinstance(value, complex):
         return f"({_number(value.real, dtype)}, {_number(value.imag, dtype)})"
-    if dtype == "pred":
-        return "true" if value else "false"
-    if not isinstance(value, float):
-        return str(value)
-    if math.isnan(value) or math.isinf(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, float) or not math.isfinite(value):
         return str(value)
     fewest, enough = _DIGITS[dtype]
     text = f"{value:.{fewest}g}"
-    return text if _rounded(float(text), dtype) == _rounded(value, dtype) else f"{value:.{enough}g}"
+    return text if _single(float(text), dtype) == _single(value, dtype) else f"{value:.{enough}g}"
 
 
-def _rounded(value: float, dtype: str) -> float:
+def _single(value: float, dtype: str) -> float:
     """Return the value as the type can hold it."""
-    if dtype in {"f64", "c128"}:
-        return value
-    if dtype == "f16":
-        return float(np.float16(value))
-    if dtype == "bf16":
-        bits = int(np.float32(value).view(np.uint32))
-        return float(np.uint32((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).view(np.float32))
-    return float(np.float32(value))
+    return value if dtype in {"f64", "c128"} else float(np.float32(value))
 
 
-def _nested(texts: list[str], dimensions: tuple[int, ...]) -> str:
+def _nested(texts: list[str], dimensions: tuple[int, ...], depth: int = 0) -> str:
     if not dimensions:
         return texts[0]
-    if len(dimensions) == 1:
-        return "{" + ", ".join(texts) + "}"
-    step = len(texts) // dimensions[0] if dimensions[0] else 0
-    rows = [_nested(texts[i * step : (i + 1) * step], dimensions[1:]) for i in range(dimensions[0])]
-    return "{ " + ", ".join(rows) + " }"
+    rows = texts
+    if len(dimensions) > 1:
+        step = math.prod(dimensions[1:])
+        rows = [_nested(texts[i * step : (i + 1) * step], dimensions[1:], depth + 1) for i in range(dimensions[0])]
+    # XLA's spacing: a list of lists is spaced, and so is a row of several numbers in one.
+    spaced = len(dimensions) > 1 or (depth > 0 and len(rows) > 1)
+    return f"{{ {', '.join(rows)} }}" if spaced else f"{{{', '.join(rows)}}}"

@@ -1,7 +1,7 @@
 """One instruction as XLA prints it.
 
 Where XLA prints ``stack_frame_id``, a number that means nothing outside the whole module, we print the source line
-it stands for. Shardings and frontend attributes are left out.
+it stands for. Shardings, frontend attributes and layout constraints are left out.
 """
 
 from __future__ import annotations
@@ -50,17 +50,22 @@ def _arguments(instruction: Instruction) -> str:
 def _metadata(instruction: Instruction) -> str:
     parts = []
     if instruction.op_type:
-        parts.append(f'op_type="{instruction.op_type}"')
+        parts.append(f"op_type={_quoted(instruction.op_type)}")
     if instruction.op_name:
-        parts.append(f'op_name="{instruction.op_name}"')
+        parts.append(f"op_name={_quoted(instruction.op_name)}")
     if instruction.source_file:
-        parts.append(f'source_file="{instruction.source_file}" source_line={instruction.source_line}')
+        parts.append(f"source_file={_quoted(instruction.source_file)} source_line={instruction.source_line}")
     return " ".join(parts)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def _config(text: str) -> str:
     # XLA prints JSON bare and quotes anything else.
-    return text if text.startswith("{") else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return text if text.startswith("{") else _quoted(text)
 
 
 def _called(instruction: Instruction, program: Program) -> list[str]:
@@ -97,7 +102,10 @@ def _attributes(instruction: Instruction) -> Iterator[str]:
     if instruction.fusion_kind:
         yield f"kind={instruction.fusion_kind}"
     if instruction.custom_call_target:
-        yield f'custom_call_target="{instruction.custom_call_target}"'
+        yield f"custom_call_target={_quoted(instruction.custom_call_target)}"
+    for name, print_it in _LAST_PRINTERS.items():
+        if name in attributes:
+            yield from print_it(attributes[name], instruction)
 
 
 _INDEXED = {"broadcast": "dimensions", "iota": "dimensions"}
@@ -302,10 +310,14 @@ _PRINTERS: Mapping[str, _Printer] = {
     "k": _plain("k"),
     "largest": _plain("largest"),
     "is_host_transfer": _plain("is_host_transfer"),
+}
+"""How each attribute is printed, in XLA's order."""
+
+_LAST_PRINTERS: Mapping[str, _Printer] = {
     "custom_call_has_side_effect": _plain("custom_call_has_side_effect"),
+    "output_operand_aliasing": _aliasing,
     "custom_call_api_version": lambda version, _: (
         [f"api_version={version}"] if version != "API_VERSION_ORIGINAL" else []
     ),
-    "output_operand_aliasing": _aliasing,
 }
-"""How each attribute is printed, in XLA's order."""
+"""The same for those that follow a fusion's kind and a custom call's target."""
