@@ -81,7 +81,7 @@ function numbers({ measures, labels }: OpNode): HTMLElement {
       fact('FLOPs', flops(measures.flops)),
       fact('FLOP/s', flopRate(measures.flops_per_s), ofPeak(measures.flops_utilization)),
       fact('bytes accessed', bytes(measures.bytes_accessed)),
-      fact('bandwidth', byteRate(measures.bytes_per_s), ofPeak(measures.hbm_utilization)),
+      fact('bandwidth', byteRate(measures.hbm_bytes_per_s), ofPeak(measures.hbm_utilization)),
       fact('bound by', labels.bound_by ?? MISSING),
       fact(
         'wasted',

@@ -25,14 +25,16 @@ export function explainCell(field: string, node: OpNode, summary: Summary): stri
 /** The lines for a column's header. */
 export function explainHeader(field: string, summary: Summary): string[] {
   const lines: Readonly<Record<string, string[]>> = {
-    share: ['time of the row and everything below it ÷ time of the whole profile, idle time included'],
-    time: ['time of the row and everything below it, summed over occurrences and devices'],
-    self: ['time of the row without what ran inside it'],
+    share: ['self time of the row’s ops ÷ all device time, idle time included'],
+    time: [
+      'device time of all occurrences, with what ran inside them; of a group: the self times of its ops'
+    ],
+    self: ['device time of all occurrences, without what ran inside them'],
     count: ['how often it ran'],
-    flops: ['floating-point operations ÷ time, and their share of the peak', peakFlops(summary)],
-    bandwidth: ['bytes accessed ÷ time, and their share of the peak', peakBytes(summary)],
-    bound: ['the resource it uses most, as a share of that resource’s peak'],
-    wasted: ['share of all time that would be saved if the row ran at the peak of what bounds it']
+    flops: ['floating-point operations ÷ self time, and the share of the peak', peakFlops(summary)],
+    bandwidth: ['bytes of main memory ÷ self time, and the share of the peak', peakBytes(summary)],
+    bound: ['the resource nearest to its peak; a collective waits for the link, a transfer for the host'],
+    wasted: ['share of time × (1 − the higher of the two utilisations): what running at the peak would save']
   };
   return (lines[field] ?? []).filter(Boolean);
 }
@@ -62,14 +64,16 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
       labels.source ? `source: ${labels.source}` : '',
       labels.program ? `program: ${labels.program}` : ''
     ].filter(Boolean),
-  share: ({ measures, labels }, summary) => [
-    `${exact(measures.time_fraction * 100, '%')}: ${time(measures.time_ps)} of ${time(number(summary.total_time_ps))}`,
+  share: ({ measures, labels, kind }, summary) => [
+    Number.isFinite(measures.time_fraction)
+      ? `${exact(measures.time_fraction * 100, '%')}: ${time(measures.self_time_ps)} of ${time(number(summary.total_time_ps))}`
+      : noTime(kind),
     `kind of work: ${kindOf(labels.work_kind).label}`
   ],
-  time: ({ measures }) => [
-    exact(measures.time_ps, 'ps'),
-    ...perOccurrence(measures.time_ps, measures.occurrences, time)
-  ],
+  time: ({ measures, kind }) =>
+    Number.isFinite(measures.time_ps)
+      ? [exact(measures.time_ps, 'ps'), ...perOccurrence(measures.time_ps, measures.occurrences, time)]
+      : [noTime(kind)],
   self: ({ measures }) =>
     Number.isFinite(measures.self_time_ps)
       ? [
@@ -82,23 +86,25 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
       ? [`${exact(measures.occurrences, '')} occurrences`]
       : [kind === 'idle' ? 'Idle time has no occurrences.' : 'How often it ran is not recorded.'],
   flops: ({ measures, labels, kind }, summary) =>
-    rateLines(
-      measures.flops_per_s,
-      measures.flops_utilization,
-      `${flops(measures.flops)} ÷ ${time(measures.time_ps)} = ${flopRate(measures.flops_per_s)}`,
-      exact(measures.flops_per_s, 'FLOP/s'),
-      [peakFlops(summary), text(summary.peak_flops_source)],
-      noRate(kind, labels.work_kind, measures.flops, 'does no floating-point arithmetic')
-    ),
+    rateLines({
+      rate: exact(measures.flops_per_s, 'FLOP/s'),
+      formula: `${flops(measures.flops)} ÷ ${time(measures.self_time_ps)} = ${flopRate(measures.flops_per_s)}`,
+      utilization: measures.flops_utilization,
+      peak: [peakFlops(summary), text(summary.peak_flops_source)],
+      missing:
+        measures.flops_per_s > 0 ? '' : noRate(kind, labels.work_kind, measures.flops, 'does no arithmetic')
+    }),
   bandwidth: ({ measures, labels, kind }, summary) =>
-    rateLines(
-      measures.bytes_per_s,
-      measures.hbm_utilization,
-      `${bytes(measures.bytes_accessed)} ÷ ${time(measures.time_ps)} = ${byteRate(measures.bytes_per_s)}`,
-      exact(measures.bytes_per_s, 'B/s'),
-      [peakBytes(summary), text(summary.peak_bytes_source)],
-      noRate(kind, labels.work_kind, measures.bytes_accessed, 'accesses no memory')
-    ),
+    rateLines({
+      rate: exact(measures.hbm_bytes_per_s, 'B/s'),
+      formula: trafficFormula(measures),
+      utilization: measures.hbm_utilization,
+      peak: [peakBytes(summary), text(summary.peak_bytes_source)],
+      missing:
+        measures.hbm_bytes_per_s > 0
+          ? ''
+          : noRate(kind, labels.work_kind, measures.bytes_accessed, 'accesses no main memory')
+    }),
   bound: ({ measures, labels }) =>
     labels.bound_by === null
       ? ['No resource can be named: neither its FLOP/s nor its bandwidth can be set against a peak.']
@@ -108,7 +114,10 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
         ],
   wasted: ({ measures }) =>
     Number.isFinite(measures.wasted_fraction)
-      ? [`${exact(measures.wasted_fraction * 100, '%')} of all time: what running at the peak would save`]
+      ? [
+          `${exact(measures.wasted_fraction * 100, '%')} of all time`,
+          `${percent(measures.time_fraction)} × (1 − ${percent(bestUtilization(measures))})`
+        ]
       : ['Unknown: it needs a utilisation, and there is none for this row.'],
   kind: ({ labels }) => [kindOf(labels.work_kind).what],
   category: ({ labels }) => (labels.category ? [labels.category] : ['The row groups several categories.']),
@@ -118,15 +127,18 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
       : ['The program does not say which framework op this came from.']
 };
 
-function rateLines(
-  rate: number,
-  utilization: number,
-  formula: string,
-  exactRate: string,
-  peak: readonly string[],
-  missing: string
-): string[] {
-  if (!Number.isFinite(rate) || rate === 0) {
+interface Rate {
+  readonly rate: string;
+  readonly formula: string;
+  readonly utilization: number;
+  /** The peak and its source. */
+  readonly peak: readonly string[];
+  /** Why there is no rate; empty when there is one. */
+  readonly missing: string;
+}
+
+function rateLines({ rate, formula, utilization, peak, missing }: Rate): string[] {
+  if (missing !== '') {
     return [missing];
   }
   const known = peak.filter(Boolean);
@@ -135,12 +147,31 @@ function rateLines(
     : 'No peak is known.';
   const doubt =
     utilization > SUSPICIOUS_FRACTION ? ['⚠ more than the peak allows: its cost or the peak is wrong'] : [];
-  return [exactRate, formula, of, ...known.slice(1), ...doubt];
+  return [rate, formula, of, ...known.slice(1), ...doubt];
+}
+
+/** Bytes over time; where not all bytes are of main memory, what the difference is. */
+function trafficFormula(measures: OpNode['measures']): string {
+  const all = byteRate(measures.bytes_per_s);
+  return measures.hbm_bytes_per_s === measures.bytes_per_s
+    ? `${bytes(measures.bytes_accessed)} ÷ ${time(measures.self_time_ps)} = ${all}`
+    : `main memory alone; ${all} with on-chip memory (${bytes(measures.bytes_accessed)})`;
+}
+
+function bestUtilization(measures: OpNode['measures']): number {
+  return Math.min(1, Math.max(0, measures.flops_utilization || 0, measures.hbm_utilization || 0));
+}
+
+function noTime(kind: string): string {
+  return kind === 'fused' ? 'No backend measures inside a fusion.' : 'Its time is not recorded.';
 }
 
 function noRate(kind: string, workKind: string | null, amount: number, nothing: string): string {
   if (kind === 'idle') {
     return 'Nothing ran.';
+  }
+  if (kind === 'fused') {
+    return noTime(kind);
   }
   if (amount === 0) {
     return `It ${nothing}.`;

@@ -87,7 +87,7 @@ export const FIELDS: readonly Field[] = [
   measure('self', 'self time', 'self_time_ps', 84, time),
   measure('count', 'occurrences', 'occurrences', 92, count),
   rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 192, flopRate),
-  rate('bandwidth', 'bandwidth, of peak', 'bytes_per_s', 'hbm_utilization', 166, byteRate),
+  rate('bandwidth', 'bandwidth, of peak', 'hbm_bytes_per_s', 'hbm_utilization', 166, byteRate),
   label('bound', 'bound by', 'bound_by', 76, 0),
   measure('wasted', 'wasted', 'wasted_fraction', 70, percent),
   {

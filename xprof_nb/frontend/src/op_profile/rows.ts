@@ -1,6 +1,5 @@
 /** Which rows the table shows, in which order: a pure function of the tree and what the person chose. */
 import {
-  childrenOf,
   isExpandable,
   LABELS,
   type Label,
@@ -41,7 +40,7 @@ export interface NodeRow extends Place {
 export interface MoreRow extends Place {
   readonly type: 'more';
   readonly id: string;
-  readonly parent: OpNode | null;
+  readonly parent: OpNode;
   readonly missing: number;
 }
 
@@ -54,7 +53,10 @@ export function visibleRows(tree: OpTree, choice: Choice): Row[] {
   const terms = searchTerms(choice.filter);
   const kept = terms.length > 0 ? matchesAndAncestors(tree, terms) : null;
   const rows: Row[] = [];
-  appendLevel(tree, null, 1, choice, kept, rows);
+  const top = tree.top.filter((node) => kept === null || kept.has(node.key));
+  sorted(top, choice.sort).forEach((node, index) => {
+    appendNode(node, { level: 1, position: index + 1, setSize: top.length }, choice, kept, rows);
+  });
   return rows;
 }
 
@@ -85,7 +87,7 @@ export function countOps(tree: OpTree, filter: string): number {
 /** The rows open at first: the way to the most expensive leaves, one branch deep. */
 export function firstExpanded(tree: OpTree): Set<string> {
   const expanded = new Set<string>();
-  let level = tree.top;
+  let level: readonly OpNode[] = tree.top;
   while (level.length > 0) {
     const largest = level.reduce((a, b) => (b.kind !== 'idle' && time(b) > time(a) ? b : a));
     if (largest.children.length === 0 || largest.kind === 'op') {
@@ -109,7 +111,7 @@ function time(node: OpNode): number {
 function matchesAndAncestors(tree: OpTree, terms: readonly string[]): Set<string> {
   const kept = new Set<string>();
   for (const node of tree.nodes()) {
-    if (node !== tree.root && matches(node, terms)) {
+    if (node.kind !== 'root' && matches(node, terms)) {
       kept.add(node.key);
       for (const key of ancestors(node)) {
         kept.add(key);
@@ -119,42 +121,39 @@ function matchesAndAncestors(tree: OpTree, terms: readonly string[]): Set<string
   return kept;
 }
 
-function appendLevel(
-  tree: OpTree,
-  parent: OpNode | null,
-  level: number,
+/** Append a row and, when it is open, those inside it. */
+function appendNode(
+  node: OpNode,
+  place: Place,
   choice: Choice,
   kept: ReadonlySet<string> | null,
   rows: Row[]
 ): void {
-  const loaded = childrenOf(tree, parent);
-  // Below a match that has no matching rows of its own, everything is kept: the person looks inside it.
-  const inside = kept !== null && !loaded.some((node) => kept.has(node.key));
-  const shown = kept === null || inside ? loaded : loaded.filter((node) => kept.has(node.key));
-  const missing = kept === null || inside ? missingChildren(tree, parent) : 0;
-  if (parent === null && inside) {
+  const matching = kept === null ? [] : node.children.filter((child) => kept.has(child.key));
+  const canOpen = isExpandable(node);
+  const open = canOpen && (choice.expanded.has(node.key) || matching.length > 0);
+  rows.push({ type: 'node', id: node.key, node, expanded: canOpen ? open : null, ...place });
+  if (!open) {
     return;
   }
-  const setSize = shown.length + (missing > 0 ? 1 : 0);
-  sorted(shown, choice.sort).forEach((node, index) => {
-    const leadsToMatch = kept !== null && node.children.some((child) => kept.has(child.key));
-    const open = isExpandable(tree, node) && (choice.expanded.has(node.key) || leadsToMatch);
-    rows.push({
-      type: 'node',
-      id: node.key,
-      node,
-      level,
-      position: index + 1,
-      setSize,
-      expanded: isExpandable(tree, node) ? open : null
-    });
-    if (open) {
-      appendLevel(tree, node, level + 1, choice, kept, rows);
-    }
+  // Below a match that has no matching rows of its own, everything is kept: the person looks inside it.
+  const children = matching.length > 0 ? matching : node.children;
+  const missing = matching.length > 0 ? 0 : missingChildren(node);
+  const level = place.level + 1;
+  const setSize = children.length + (missing > 0 ? 1 : 0);
+  sorted(children, choice.sort).forEach((child, index) => {
+    appendNode(child, { level, position: index + 1, setSize }, choice, kept, rows);
   });
   if (missing > 0) {
-    const id = `more:${parent?.key ?? ''}`;
-    rows.push({ type: 'more', id, parent, missing, level, position: setSize, setSize });
+    rows.push({
+      type: 'more',
+      id: `more:${node.key}`,
+      parent: node,
+      missing,
+      level,
+      position: setSize,
+      setSize
+    });
   }
 }
 

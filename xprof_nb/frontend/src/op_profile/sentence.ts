@@ -42,7 +42,7 @@ export function peaks(summary: Summary): HTMLElement | null {
 function opNamed(tree: OpTree, name: string): OpNode | undefined {
   let found: OpNode | undefined;
   for (const node of tree.nodes()) {
-    if (node.kind === 'op' && node.labels.name === name) {
+    if (node.kind === 'op' && node.labels.op === name) {
       if (found === undefined || node.measures.time_ps > found.measures.time_ps) {
         found = node;
       }

@@ -2,12 +2,13 @@
 import type { Answer, Host, Params, Summary } from '../host';
 import { liveHint } from '../hosts/static';
 import { number, text } from '../payload';
-import { firstExpanded } from './rows';
+import { firstExpanded, searchTerms } from './rows';
 import { GROUPINGS, type Grouping } from './toolbar';
-import { missingChildren, type OpNode, OpTree } from './tree';
+import { type OpNode, OpTree } from './tree';
 
-const FEWEST_ROWS_ASKED = 300;
-const MOST_ROWS_ASKED = 5000;
+/** Rows of a pruned tree, as many as a snapshot holds. */
+const ROWS = 300;
+const MOST_ROWS = 5000;
 
 /** One grouping of the profile, with what is open in it. */
 export interface Grouped {
@@ -43,31 +44,32 @@ export class Session {
   async group(by: Grouping, signal: AbortSignal): Promise<void> {
     let found = this._groupings.get(by);
     if (found === undefined) {
-      found = grouped(by, await this._host.request('op_profile', this._params({ by }), signal));
+      found = grouped(by, await this._host.request('op_profile', this._params({ by, limit: ROWS }), signal));
       this._groupings.set(by, found);
     }
     this.current = found;
   }
 
-  /** Load the children of a node (null: the outermost rows) that the snapshot left out; returns how many came. */
-  async loadChildren(node: OpNode | null, signal: AbortSignal): Promise<number> {
+  /** Load the children of a node that the snapshot left out; returns how many came. */
+  async loadChildren(node: OpNode, signal: AbortSignal): Promise<number> {
     const { tree, by } = this.current;
-    const owner = node ?? tree.root;
-    const wanted = (owner?.children.length ?? 0) + tree.top.length + missingChildren(tree, node);
-    const limit = Math.min(MOST_ROWS_ASKED, Math.max(FEWEST_ROWS_ASKED, wanted));
-    const params = this._params({ by, limit, ...(owner === null ? {} : { under: owner.key }) });
+    const limit = Math.min(MOST_ROWS, Math.max(ROWS, node.childrenTotal));
+    const params = this._params({ by, limit, under: node.key });
     const { table } = await this._host.request('op_profile', params, signal);
-    return tree.merge(table, node ?? undefined);
+    return tree.merge(table, node);
   }
 
   /** Bring in rows that match a filter and that the snapshot left out; returns how many came. */
   async search(filter: string, signal: AbortSignal): Promise<number> {
     const { tree, by } = this.current;
-    const asked = `${by}:${filter}`;
-    if (!this.isLive || this._searched.has(asked) || !this.isPruned) {
+    // The host looks for one text: the longest word leaves the least that does not match the others.
+    const search = searchTerms(filter).reduce((a, b) => (b.length > a.length ? b : a), '');
+    const asked = `${by}:${search}`;
+    if (search === '' || !this.isLive || !this.isPruned || this._searched.has(asked)) {
       return 0;
     }
-    const { table } = await this._host.request('op_profile', this._params({ by, search: filter }), signal);
+    const params = this._params({ by, limit: ROWS, search });
+    const { table } = await this._host.request('op_profile', params, signal);
     this._searched.add(asked);
     return tree.merge(table);
   }

@@ -27,6 +27,8 @@ export interface TableState {
   readonly selected: string | null;
   /** What a row of rows not loaded says. */
   readonly moreText: string;
+  /** What stands where there is no row. */
+  readonly noRows: string;
 }
 
 let tables = 0;
@@ -166,7 +168,11 @@ export class TreeTable {
     if (this._state === null) {
       return;
     }
-    const { rows, active } = this._state;
+    const { rows, active, noRows } = this._state;
+    if (rows.length === 0) {
+      this._body.replaceChildren(h('div', { class: 'jp-OpProfile-none', attrs: { role: 'row' } }, noRows));
+      return;
+    }
     const height = this.node.clientHeight || ROWS_WITHOUT_LAYOUT * ROW_HEIGHT;
     const first = Math.max(0, Math.floor(this.node.scrollTop / ROW_HEIGHT) - OVERSCAN);
     const last = Math.min(rows.length, Math.ceil((this.node.scrollTop + height) / ROW_HEIGHT) + OVERSCAN);

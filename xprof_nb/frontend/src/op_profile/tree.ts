@@ -11,6 +11,7 @@ export const MEASURES = [
   'flops_utilization',
   'bytes_accessed',
   'bytes_per_s',
+  'hbm_bytes_per_s',
   'hbm_utilization',
   'wasted_fraction'
 ] as const;
@@ -42,10 +43,8 @@ export interface OpNode {
 }
 
 export class OpTree {
-  /** The rows at the outermost level. The root that stands for the whole profile is not one of them. */
+  /** The rows at the outermost level: the one that stands for the whole profile. */
   readonly top: OpNode[] = [];
-  /** The whole profile, when the table has it. */
-  root: OpNode | null = null;
   private readonly _byKey = new Map<string, OpNode>();
 
   constructor(table: Columns) {
@@ -89,38 +88,37 @@ export class OpTree {
     const node: OpNode = {
       key,
       kind: stringAt(table, 'kind', row) ?? '',
-      measures: Object.fromEntries(
-        MEASURES.map((name) => [name, numberAt(table, name, row)])
-      ) as OpNode['measures'],
+      measures: measuresAt(table, row),
       labels: Object.fromEntries(
         LABELS.map((name) => [name, stringAt(table, name, row)])
       ) as OpNode['labels'],
-      parent: parent === this.root ? null : parent,
+      parent,
       children: [],
       childrenTotal: numberAt(table, 'children_total', row)
     };
     this._byKey.set(key, node);
-    if (node.kind === 'root' && this.root === null) {
-      this.root = node;
-    } else {
-      (node.parent?.children ?? this.top).push(node);
-    }
+    (parent?.children ?? this.top).push(node);
     return node;
   }
 }
 
-/** The children loaded for a node; for null, the outermost rows. */
-export function childrenOf(tree: OpTree, node: OpNode | null): readonly OpNode[] {
-  return node === null ? tree.top : node.children;
+function measuresAt(table: Columns, row: number): OpNode['measures'] {
+  const measures = Object.fromEntries(MEASURES.map((name) => [name, numberAt(table, name, row)])) as Record<
+    Measure,
+    number
+  >;
+  // Where memories are not told apart, all traffic counts as that of main memory.
+  if (!table.numbers.has('hbm_bytes_per_s')) {
+    measures.hbm_bytes_per_s = measures.bytes_per_s;
+  }
+  return measures;
 }
 
 /** How many children a node has in the profile beyond those loaded. */
-export function missingChildren(tree: OpTree, node: OpNode | null): number {
-  const owner = node ?? tree.root;
-  const total = owner?.childrenTotal ?? Number.NaN;
-  return Number.isFinite(total) ? Math.max(0, total - childrenOf(tree, node).length) : 0;
+export function missingChildren(node: OpNode): number {
+  return Math.max(0, (node.childrenTotal || 0) - node.children.length);
 }
 
-export function isExpandable(tree: OpTree, node: OpNode): boolean {
-  return node.children.length > 0 || missingChildren(tree, node) > 0;
+export function isExpandable(node: OpNode): boolean {
+  return node.children.length > 0 || missingChildren(node) > 0;
 }

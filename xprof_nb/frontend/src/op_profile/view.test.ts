@@ -43,8 +43,8 @@ function type(el: HTMLElement, text: string): void {
 describe('a snapshot', () => {
   it('shows the answer first, then the rows open to the most expensive op', () => {
     const el = show(new StaticHost(snapshot()));
-    expect(el.querySelector('.jp-OpProfile-sentence')?.textContent).toContain('Compute-bound');
-    expect(labels(el).slice(0, 4)).toEqual(['jit_train_step', 'dot', 'dot.14', 'dot.9']);
+    expect(el.querySelector('.jp-OpProfile-sentence')?.textContent).toContain('Busy 87.6 %');
+    expect(labels(el).slice(0, 4)).toEqual(['all programs', 'jit_train_step(1)', 'dot', 'dot.14']);
     expect(named(el, 'dot.14').textContent).toContain('23.1 %');
     expect(named(el, 'dot.14').querySelector<HTMLElement>('.jp-OpProfile-bar')?.style.width).toBe('23.1%');
     expect(el.querySelector('.jp-XprofBadge')?.textContent).toBe('snapshot');
@@ -58,7 +58,7 @@ describe('a snapshot', () => {
     const op = named(el, 'dot');
     expect([op.role, op.getAttribute('aria-level'), op.getAttribute('aria-expanded')]).toEqual([
       'row',
-      '2',
+      '3',
       'true'
     ]);
     expect(op.getAttribute('aria-setsize')).toBe('10');
@@ -130,16 +130,21 @@ describe('sorting and filtering', () => {
     const el = show(new StaticHost(snapshot()));
     const header = () => el.querySelector('button[data-field=name]') as HTMLButtonElement;
     header().click();
-    expect(labels(el)[0]).toBe('jit_eval');
+    expect(labels(el)[1]).toBe('jit_eval(2)');
     expect(header().parentElement?.getAttribute('aria-sort')).toBe('ascending');
     header().click();
-    expect(labels(el)[0]).toBe('jit_train_step');
+    expect(labels(el)[1]).toBe('jit_train_step(1)');
   });
 
   it('marks what matches and counts it', () => {
     const el = show(new StaticHost(snapshot()));
     type(el, 'softmax exponential');
-    expect(labels(el)).toEqual(['jit_train_step', 'loop fusion', 'exponential_reduce_fusion']);
+    expect(labels(el)).toEqual([
+      'all programs',
+      'jit_train_step(1)',
+      'loop fusion',
+      'exponential_reduce_fusion'
+    ]);
     expect(el.querySelector('mark')?.textContent).toBe('exponential');
     expect(el.querySelector('.jp-OpProfile-count')?.textContent).toBe('1 of 427 ops shown');
   });
@@ -150,7 +155,7 @@ describe('keyboard', () => {
 
   it('moves, expands, collapses and opens details', async () => {
     const el = show(new StaticHost(snapshot()));
-    press(el, 'ArrowDown', 'ArrowDown');
+    press(el, 'ArrowDown', 'ArrowDown', 'ArrowDown');
     expect(active(el)).toBe('dot.14');
     press(el, 'ArrowLeft');
     expect(active(el)).toBe('dot');
@@ -161,9 +166,9 @@ describe('keyboard', () => {
     press(el, 'End');
     expect(active(el)).toBe('idle');
     press(el, 'Home', 'Enter');
-    expect(el.querySelector('.jp-OpDetails strong')?.textContent).toBe('jit_train_step');
+    expect(el.querySelector('.jp-OpDetails strong')?.textContent).toBe('all programs');
     const id = el.querySelector('[role=treegrid]')?.getAttribute('aria-activedescendant');
-    expect(document.getElementById(id ?? '')).toBe(named(el, 'jit_train_step'));
+    expect(document.getElementById(id ?? '')).toBe(named(el, 'all programs'));
     press(el, 'Escape');
     expect(el.querySelector('.jp-OpDetails')).toBeNull();
   });
@@ -194,7 +199,7 @@ describe('keyboard', () => {
 describe('a live host', () => {
   const byCategory = () => ({
     table: rowsTable([
-      { node: 0, parent: -1, key: 'root', name: 'all', kind: 'root', children_total: 1 },
+      { node: 0, parent: -1, key: '', name: 'all programs', kind: 'root', children_total: 1 },
       { node: 1, parent: 0, key: 'c', name: 'convolution', kind: 'category', time_ps: 5, children_total: 0 }
     ]),
     summary: { by: 'category', sentence: 'Mostly convolution.' },
@@ -205,38 +210,38 @@ describe('a live host', () => {
     const host = new FakeHost('kernel', snapshot(), async () => byCategory());
     const el = show(host);
     choice(el, 'category').click();
-    await vi.waitFor(() => expect(labels(el)).toEqual(['convolution']));
+    await vi.waitFor(() => expect(labels(el)).toEqual(['all programs', 'convolution']));
     expect(el.querySelector('.jp-OpProfile-sentence')?.textContent).toBe('Mostly convolution.');
     choice(el, 'program').click();
-    await vi.waitFor(() => expect(labels(el)[0]).toBe('jit_train_step'));
+    await vi.waitFor(() => expect(labels(el)[1]).toBe('jit_train_step(1)'));
     choice(el, 'category').click();
-    await vi.waitFor(() => expect(labels(el)).toEqual(['convolution']));
-    expect(host.asked).toEqual([{ query: 'op_profile', params: { by: 'category' } }]);
+    await vi.waitFor(() => expect(labels(el)).toEqual(['all programs', 'convolution']));
+    expect(host.asked).toEqual([{ query: 'op_profile', params: { by: 'category', limit: 300 } }]);
   });
 
   it('loads the rows a snapshot left out', async () => {
     const more = rowsTable([
-      { node: 9, parent: 3, key: 'p1/loop fusion/late', name: 'late', kind: 'op', time_ps: 1e12 }
+      { node: 9, parent: 3, key: '/p1/loop fusion/late', name: 'late', kind: 'op', time_ps: 1e12 }
     ]);
     const host = new FakeHost('kernel', snapshot(), async () => ({ table: more, summary: {}, notes: [] }));
     const el = show(host);
     named(el, 'loop fusion').querySelector<HTMLElement>('.jp-OpProfile-twisty')?.click();
     el.querySelector<HTMLElement>('.jp-OpProfile-more')?.click();
     await vi.waitFor(() => expect(named(el, 'late')).toBeDefined());
-    expect(host.asked[0]?.params).toMatchObject({ by: 'program', under: 'p1/loop fusion' });
+    expect(host.asked[0]?.params).toMatchObject({ by: 'program', under: '/p1/loop fusion' });
     expect(el.querySelector('.jp-OpProfile-more')?.textContent).toContain('411 more');
   });
 
   it('searches rows that are not loaded', async () => {
     const found = rowsTable([
-      { node: 0, parent: -1, key: 'p1', name: 'jit_train_step', kind: 'program' },
-      { node: 1, parent: 0, key: 'p1/late', name: 'scatter.9', kind: 'op' }
+      { node: 0, parent: -1, key: '/p1', name: 'jit_train_step(1)', kind: 'program' },
+      { node: 1, parent: 0, key: '/p1/late', name: 'scatter.9', kind: 'op' }
     ]);
     const host = new FakeHost('server', snapshot(), async () => ({ table: found, summary: {}, notes: [] }));
     const el = show(host);
     type(el, 'scatter.9');
-    await vi.waitFor(() => expect(labels(el)).toEqual(['jit_train_step', 'scatter.9']));
-    expect(host.asked[0]?.params).toEqual({ by: 'program', search: 'scatter.9' });
+    await vi.waitFor(() => expect(labels(el)).toEqual(['all programs', 'jit_train_step(1)', 'scatter.9']));
+    expect(host.asked[0]?.params).toEqual({ by: 'program', limit: 300, search: 'scatter.9' });
   });
 
   it('shows an error with its hint in place, and tries again', async () => {
@@ -249,9 +254,9 @@ describe('a live host', () => {
     await vi.waitFor(() =>
       expect(el.querySelector('[role=alert]')?.textContent).toContain('the kernel is gone Restart it.')
     );
-    expect(labels(el)[0]).toBe('jit_train_step');
+    expect(labels(el)[1]).toBe('jit_train_step(1)');
     el.querySelector<HTMLElement>('[role=alert] button')?.click();
-    await vi.waitFor(() => expect(labels(el)).toEqual(['convolution']));
+    await vi.waitFor(() => expect(labels(el)).toEqual(['all programs', 'convolution']));
   });
 
   it('can be cancelled', async () => {

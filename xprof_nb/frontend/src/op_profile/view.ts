@@ -25,7 +25,7 @@ import { Session } from './session';
 import style from './style.css?inline';
 import { TreeTable } from './table';
 import { type Grouping, Toolbar } from './toolbar';
-import { isExpandable, LABELS, type Measure, type OpNode } from './tree';
+import { LABELS, type Measure, type OpNode } from './tree';
 
 const SEARCH_AFTER_MS = 250;
 
@@ -164,7 +164,7 @@ class OpProfileView implements Mounted {
       )
     );
     const present = new Set(
-      [...tree.nodes()].filter((node) => node !== tree.root).map((node) => kindOf(node.labels.work_kind).id)
+      [...tree.nodes()].filter((node) => node.kind !== 'root').map((node) => kindOf(node.labels.work_kind).id)
     );
     this._legend.replaceChildren(legend(KINDS.filter((kind) => present.has(kind.id))));
     const isEmpty = tree.top.length === 0;
@@ -184,6 +184,7 @@ class OpProfileView implements Mounted {
       terms: searchTerms(this._filter),
       active: this._active,
       selected: this._selected,
+      noRows: `No op matches “${this._filter.trim()}”.`,
       moreText: this._session.isLive ? 'click to load' : 'not in this snapshot: open the run to load them'
     });
     const total = Math.max(number(summary.op_count) || 0, countOps(tree, ''));
@@ -245,8 +246,8 @@ class OpProfileView implements Mounted {
       this._loadMore(row.parent);
       return;
     }
-    const { expanded, tree } = this._session.current;
-    if (row.expanded === null || !isExpandable(tree, row.node)) {
+    const { expanded } = this._session.current;
+    if (row.expanded === null) {
       return;
     }
     if (row.expanded) {
@@ -260,7 +261,7 @@ class OpProfileView implements Mounted {
     }
   }
 
-  private _loadMore(parent: OpNode | null): void {
+  private _loadMore(parent: OpNode): void {
     if (!this._session.isLive) {
       this._say(this._session.whyNotLive);
       return;

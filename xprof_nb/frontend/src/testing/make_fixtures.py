@@ -53,9 +53,9 @@ def node(parent: int, depth: int, key: str, kind: str, name: str, share: float, 
     row = {
         "parent": parent, "depth": depth, "key": key, "kind": kind, "work_kind": "control", "name": name,
         "program": None, "program_id": None, "op": None, "category": None, "framework_op": None, "source": None,
-        "occurrences": np.nan, "time_ps": time_ps, "self_time_ps": np.nan, "time_fraction": share,
+        "occurrences": np.nan, "time_ps": time_ps, "self_time_ps": time_ps, "time_fraction": share,
         "flops": flops, "flops_per_s": flops_per_s, "flops_utilization": flops_per_s / PEAK_FLOPS_PER_S,
-        "bytes_accessed": size, "bytes_per_s": bytes_per_s, "hbm_utilization": bytes_per_s / PEAK_BYTES_PER_S,
+        "bytes_accessed": size, "bytes_per_s": bytes_per_s, "hbm_bytes_per_s": bytes_per_s, "hbm_utilization": bytes_per_s / PEAK_BYTES_PER_S,
         "bound_by": None, "wasted_fraction": np.nan if bound is None else share * max(0.0, 1 - best), "children_total": 0,
     }
     return row | values
@@ -64,17 +64,17 @@ def node(parent: int, depth: int, key: str, kind: str, name: str, share: float, 
 def rows() -> list[dict[str, Any]]:
     """Return the tree in preorder: root, programs, categories, ops, and what a fusion holds."""
     busy = sum(op[3] for op in OPS) + 0.02
-    table = [node(-1, 0, "root", "root", "train-1", 1.0, children_total=3)]
+    table = [node(-1, 0, "", "root", "all programs", 1.0, flops=115.1e9, bytes_accessed=19.4e9, occurrences=16_500, children_total=3)]
 
     def add(**row: Any) -> int:
         table.append(node(**row))
         return len(table) - 1
 
-    train = add(parent=0, depth=1, key="p1", kind="program", name="jit_train_step", share=busy - 0.02, program="jit_train_step", program_id="1",
+    train = add(parent=0, depth=1, key="/p1", kind="program", name="jit_train_step(1)", share=busy - 0.02, program="jit_train_step", program_id="1",
                 flops=106e9, bytes_accessed=19e9, bound_by="compute", occurrences=600, children_total=len({op[1] for op in OPS}))
     for category in dict.fromkeys(op[1] for op in OPS):
         members = [op for op in OPS if op[1] == category]
-        key = f"p1/{category}"
+        key = f"/p1/{category}"
         bound = members[0][7]
         group = add(parent=train, depth=2, key=key, kind="category", name=category, category=category, work_kind=members[0][2],
                     share=sum(op[3] for op in members), flops=sum(op[4] for op in members), bytes_accessed=sum(op[5] for op in members),
@@ -83,14 +83,14 @@ def rows() -> list[dict[str, Any]]:
         for name, _, kind, share, flops, size, count, bound_by, framework_op, source in members:
             op = add(parent=group, depth=3, key=f"{key}/{name}", kind="op", name=name, op=name, category=category, work_kind=kind, share=share,
                      flops=flops, bytes_accessed=size, occurrences=count, bound_by=bound_by, framework_op=framework_op, source=source,
-                     program="jit_train_step", program_id="1", self_time_ps=share * TOTAL_PS * 0.97, children_total=2 if "fusion" in name else 0)
+                     program="jit_train_step", program_id="1", children_total=2 if "fusion" in name else 0)
             if "fusion" in name:
                 for fused in ("multiply.1", "add.2"):
                     add(parent=op, depth=4, key=f"{key}/{name}/{fused}", kind="fused", name=fused, op=fused, category=category, work_kind=kind,
                         share=np.nan, program="jit_train_step", program_id="1")
-    add(parent=0, depth=1, key="p2", kind="program", name="jit_eval", share=0.02, program="jit_eval", program_id="2", flops=9.1e9,
+    add(parent=0, depth=1, key="/p2", kind="program", name="jit_eval(2)", share=0.02, program="jit_eval", program_id="2", flops=9.1e9,
         bytes_accessed=0.4e9, bound_by="compute", occurrences=3, children_total=2)
-    add(parent=0, depth=1, key="idle", kind="idle", name="idle", work_kind="idle", share=1 - busy)
+    add(parent=0, depth=1, key="/idle", kind="idle", name="idle", work_kind="idle", share=1 - busy)
     return table
 
 
@@ -127,7 +127,8 @@ def payload() -> dict[str, Any]:
     frame.loc[frame["name"] == "dot_add_fusion.3", "flops_utilization"] = 1.31
     summary = {
         "by": "program",
-        "sentence": "Compute-bound: 48 % of device time is matrix work at 87 % of the f32 peak; largest: dot.14, 573 ms.",
+        "sentence": "Busy 87.6 % of 2.48 s on 1 device; matrix work takes 54.6 % of the busy time. "
+        "Largest: dot.14, 23.1 % of the time, compute-bound at 76.6 % of the FLOP/s peak.",
         "total_time_ps": TOTAL_PS, "busy_time_ps": 0.876 * TOTAL_PS, "idle_fraction": 0.124, "op_count": 427,
         "node_count": 470, "device_count": 1, "devices": ["CPU:0"],
         "peak_flops_per_s": PEAK_FLOPS_PER_S, "peak_flops_dtype": "f32", "peak_flops_label": "measured",
