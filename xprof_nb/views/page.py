@@ -78,12 +78,13 @@ def page(result: Shown) -> str:
     if result.query in snapshot.VIEWS:
         payload = snapshot.build(result.profile.data, result.query, result.params)
     title = escaping.escape(fallback.one_line(payload["title"] if payload else table.caption))
+    facts = escaping.escape(fallback.one_line(_facts(result), 200))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f'<div id="xprof-nb-view"></div>\n<main id="table">\n<h1>{title}</h1>\n'
-        f'<p class="facts">{escaping.escape(fallback.one_line(_facts(result), 200))}</p>\n{fallback.html(table)}\n</main>\n'
+        f'<div id="xprof-nb-view"></div>\n<main id="table">\n<h1>{title}</h1>\n<p class="facts">{facts}</p>\n'
+        f"{fallback.html(table)}\n</main>\n"
         + (_scripts(result.query, payload) if payload else "")
         + "</body>\n</html>\n"
     )
