@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from conftest import corpus_files
-from xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 
+from tests.formats.conftest import corpus_files
+from tests.formats.xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 from xprof_nb.errors import DamagedFileError
-from xprof_nb.formats import wire, xspace
+from xprof_nb.formats import xspace
+from xprof_nb.formats.codes import SEGMENT_EVENTS
 
 
 def _space(**stats):
@@ -43,9 +44,11 @@ def test_a_cpu_capture_has_its_ops_steps_and_programs(cpu_capture):
     space = xspace.read(cpu_capture)
     host = space.plane("/host:CPU")
     codes, ops = host.event_stat("hlo_op").texts()
-    assert any("tanh" in op or "fusion" in op for op in ops)
+    assert any("fusion" in op for op in ops)
     steps = host.event_stat("step_num")
-    assert sorted(steps.ints(missing=-1)[steps.present].tolist()) == [0, 1, 2]
+    numbers = steps.ints(missing=-1)[steps.present].tolist()
+    assert sorted(numbers) == list(range(len(numbers)))
+    assert numbers
     assert (codes >= 0).sum() == host.event_stat("program_id").present.sum()
     assert all(blob for blob in space.plane("/host:metadata").metadata_stat("HLO Proto").blobs())
     assert space.plane("/device:TPU:0") is None
@@ -134,7 +137,7 @@ def test_a_clock_too_far_for_picoseconds_is_an_error_not_another_time():
 
 
 def test_a_long_line_is_walked_in_parts():
-    n = 2 * wire.SEGMENT_EVENTS + 5
+    n = 2 * SEGMENT_EVENTS + 5
     plane = _plane(_space(size=[{"int64_value": i} for i in range(n)]))
     assert (plane.event_stat("size").ints() == np.arange(n)).all()
     assert plane.lines.first_event.tolist() == [0, n]

@@ -13,8 +13,8 @@ import tarfile
 import zipfile
 
 import pytest
-from xspace_messages import MESSAGES
 
+from tests.formats.xspace_messages import MESSAGES
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
 from xprof_nb.formats import xspace
 
@@ -85,7 +85,7 @@ def test_an_empty_file_hints_at_captures_that_were_too_large(tmp_path):
 def test_a_cut_file_names_the_plane_and_the_missing_bytes():
     data = _profile()
     with pytest.raises(DamagedFileError, match=r"plane '/device:TPU:0' needs 1,234 more bytes.*cut") as error:
-        xspace.read(data[:-1234 - 3], name="copy.xplane.pb")  # 3: the host name after the plane
+        xspace.read(data[: -1234 - 3], name="copy.xplane.pb")  # 3: the host name after the plane
     assert error.value.file == "copy.xplane.pb"
     assert error.value.position == 1
 

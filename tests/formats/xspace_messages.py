@@ -149,7 +149,9 @@ def rows_of_columns(space: xspace.XSpace) -> list[Any]:
 def _plane_of_columns(plane: xspace.XPlane) -> list[Any]:
     lines, metadata, events = plane.lines, plane.metadata, plane.events
     ids = metadata.id.tolist()
-    event_stats = _stats_of_columns(len(events), dict(zip(plane.stat_names, plane.event_stats(*plane.stat_names))))
+    event_stats = _stats_of_columns(
+        len(events), dict(zip(plane.stat_names, plane.event_stats(*plane.stat_names), strict=True))
+    )
     metadata_stats = _stats_of_columns(len(ids), {name: plane.metadata_stat(name) for name in plane.stat_names})
     return [
         plane.id,
@@ -162,9 +164,10 @@ def _plane_of_columns(plane: xspace.XPlane) -> list[Any]:
                 lines.timestamp_ns.tolist(),
                 lines.duration_ps.tolist(),
                 lines.display_id.tolist(),
+                strict=True,
             )
         ),
-        dict(zip(ids, zip(metadata.name, metadata.display_name, metadata_stats))),
+        dict(zip(ids, zip(metadata.name, metadata.display_name, metadata_stats, strict=True), strict=True)),
         list(
             zip(
                 events.line.tolist(),
@@ -174,6 +177,7 @@ def _plane_of_columns(plane: xspace.XPlane) -> list[Any]:
                 events.occurrences.tolist(),
                 events.positioned.tolist(),
                 event_stats,
+                strict=True,
             )
         ),
         {name: comparable(value) for name, value in plane.stats.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xprof_nb.errors import DamagedFileError, NotAProfileError, ProfileError
-from xprof_nb.formats import wire
+from xprof_nb.formats import codes, wire
 from xprof_nb.formats.sniff import PROFILE_HINT, replaced_at, sniff
 from xprof_nb.formats.source import Source
 
@@ -15,13 +15,13 @@ _PLANE_FIELDS = (0x08, 0x12, 0x1A, 0x22, 0x2A, 0x32)
 _BELIEVABLE_BYTES = 1 << 40
 
 _WHAT = {
-    wire.OVERRUN: "a length in {place} reaches past its end",
-    wire.CUT_NUMBER: "a number in {place} runs past its end",
-    wire.LONG_NUMBER: "a number in {place} is longer than 10 bytes",
-    wire.BAD_TAG: "{place} has a field of an impossible number",
-    wire.BAD_WIRE: "{place} has a field of a wire type that profiles do not use",
-    wire.NOT_UTF8: "a text in {place} is not UTF-8",
-    wire.TWO_VALUES: "an entry of {place} holds two values",
+    codes.OVERRUN: "a length in {place} reaches past its end",
+    codes.CUT_NUMBER: "a number in {place} runs past its end",
+    codes.LONG_NUMBER: "a number in {place} is longer than 10 bytes",
+    codes.BAD_TAG: "{place} has a field of an impossible number",
+    codes.BAD_WIRE: "{place} has a field of a wire type that profiles do not use",
+    codes.NOT_UTF8: "a text in {place} is not UTF-8",
+    codes.TWO_VALUES: "an entry of {place} holds two values",
 }
 SPACE = "the file"
 """The place of a fault that is outside every plane."""
@@ -34,9 +34,8 @@ _TEXT_HINT = (
 )
 
 
-def damage(source: Source, result: int, place: str) -> ProfileError:
-    """Return the error for the negative result of a walk through ``place`` ("plane '/host:CPU'")."""
-    code, position = wire.fault(result)
+def damage(source: Source, code: int, position: int, place: str) -> ProfileError:
+    """Return the error for a fault met in ``place`` ("plane '/host:CPU'")."""
     kind, replaced = sniff(source.view), replaced_at(source.view)
     if kind is not None:
         return not_a_profile(source)
@@ -46,7 +45,7 @@ def damage(source: Source, result: int, place: str) -> ProfileError:
         what, hint = _WHAT[code].format(place=place), _CHANGED_HINT
     elif not _begins_like_a_profile(source.view):
         return not_a_profile(source, position)
-    elif code in (wire.OVERRUN, wire.CUT_NUMBER):
+    elif code in (codes.OVERRUN, codes.CUT_NUMBER):
         what, hint = _cut(source, position), _CUT_HINT
     else:
         what, hint = _WHAT[code].format(place=place), _CHANGED_HINT
@@ -99,5 +98,5 @@ def _partial_name(source: Source, start: int) -> str:
     """Return the name of the plane that begins at ``start``, as far as the bytes go."""
     table = np.zeros((8, 4), np.int64)  # the name comes early
     wire.scan(source.buf, start, len(source), table)
-    named = table[(table[:, 0] == 2) & (table[:, 1] == wire.LENGTH)]
+    named = table[(table[:, 0] == 2) & (table[:, 1] == codes.LENGTH)]
     return source.text(*named[0, 2:].tolist()) if len(named) else ""

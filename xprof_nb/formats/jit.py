@@ -50,26 +50,24 @@ def warm_up(call: WarmUp) -> WarmUp:
 
 
 # A helper that takes an array makes numba count references, atomically, at every call: ten times slower than the
-# work, and worse with threads. Helpers on hot paths take ``array.ctypes.data`` and load through it.
+# work, and worse with threads. Helpers on hot paths take the array's address and load through it.
 
 
-@intrinsic
-def byte_at(_context: Any, address: Any, index: Any) -> Any:
-    """Load byte ``index`` of the array at ``address``; the caller has checked that it is inside."""
-    return types.int64(types.int64, types.int64), lambda *call: _load(8, *call)
+@intrinsic  # type: ignore[untyped-decorator]
+def byte_at(_context: Any, _address: Any) -> Any:
+    """Load the byte at an address, which the caller has checked."""
+    return types.int64(types.int64), lambda *call: _load(8, *call)
 
 
-@intrinsic
-def int64_at(_context: Any, address: Any, index: Any) -> Any:
-    """Load item ``index`` of the int64 array at ``address``; the caller has checked that it is inside."""
-    return types.int64(types.int64, types.int64), lambda *call: _load(64, *call)
+@intrinsic  # type: ignore[untyped-decorator]
+def int64_at(_context: Any, _address: Any) -> Any:
+    """Load the little-endian int64 at an address, which the caller has checked and which need not be aligned."""
+    return types.int64(types.int64), lambda *call: _load(64, *call)
 
 
 def _load(bits: int, _context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    from llvmlite import ir  # noqa: PLC0415  (only a compilation needs it)
+    from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    address, index = arguments
     item = ir.IntType(bits)
-    pointer = builder.gep(builder.inttoptr(address, item.as_pointer()), [index])
-    value = builder.load(pointer)
+    value = builder.load(builder.inttoptr(arguments[0], item.as_pointer()), align=1)
     return value if bits == 64 else builder.zext(value, ir.IntType(64))

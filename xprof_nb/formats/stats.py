@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xprof_nb.formats import wire
+from xprof_nb.formats.codes import ABSENT, BYTES, DOUBLE, INT64, REF, STR, UINT64
 from xprof_nb.formats.source import Source
 
 _TWO_TO_63 = float(2**63)
@@ -65,17 +65,17 @@ class StatColumn:
     @cached_property
     def present(self) -> npt.NDArray[np.bool_]:
         """bool[n]: the row has a value."""
-        return self.kind != wire.ABSENT
+        return self.kind != ABSENT
 
     def ints(self, missing: int = 0) -> npt.NDArray[np.int64]:
         """Return int64[n], ``missing`` where there is no whole number; uint64 keep their bits."""
-        if missing == 0 and self.kinds <= {wire.UINT64, wire.INT64}:
+        if missing == 0 and self.kinds <= {UINT64, INT64}:
             return self.raw
         out = np.full(len(self.raw), missing, np.int64)
-        whole = (self.kind == wire.UINT64) | (self.kind == wire.INT64)
+        whole = (self.kind == UINT64) | (self.kind == INT64)
         out[whole] = self.raw[whole]
-        if wire.DOUBLE in self.kinds:
-            rows = np.flatnonzero(self.kind == wire.DOUBLE)
+        if DOUBLE in self.kinds:
+            rows = np.flatnonzero(self.kind == DOUBLE)
             values = self.raw[rows].view(np.float64)
             fits = (values == np.floor(values)) & (np.abs(values) < _TWO_TO_63)
             out[rows[fits]] = values[fits].astype(np.int64)
@@ -84,7 +84,7 @@ class StatColumn:
     def floats(self) -> npt.NDArray[np.float64]:
         """Return float64[n], NaN where there is no number."""
         out = np.full(len(self.raw), np.nan)
-        for kind, dtype in ((wire.DOUBLE, np.float64), (wire.UINT64, np.uint64), (wire.INT64, np.int64)):
+        for kind, dtype in ((DOUBLE, np.float64), (UINT64, np.uint64), (INT64, np.int64)):
             if kind in self.kinds:
                 rows = self.kind == kind
                 out[rows] = self.raw[rows].view(dtype)
@@ -94,16 +94,16 @@ class StatColumn:
         """Return int32[n] codes into a list of distinct texts; -1 where there is no text."""
         codes: dict[str, int] = {}
         out = np.full(len(self.raw), -1, np.int32)
-        if wire.REF in self.kinds:
-            is_ref = self.kind == wire.REF
+        if REF in self.kinds:
+            is_ref = self.kind == REF
             code_of_row = np.empty(len(self.interned), np.int32)
             used = np.zeros(len(self.interned), np.bool_)
             used[self.raw[is_ref]] = True
             for row in np.flatnonzero(used).tolist():
                 code_of_row[row] = codes.setdefault(self.interned[row], len(codes))
             out[is_ref] = code_of_row[self.raw[is_ref]]
-        if wire.STR in self.kinds:
-            rows = np.flatnonzero(self.kind == wire.STR)
+        if STR in self.kinds:
+            rows = np.flatnonzero(self.kind == STR)
             out[rows] = [
                 codes.setdefault(str(bytes_at(self.source, at), "utf-8", "replace"), len(codes))
                 for at in self.raw[rows].tolist()
@@ -113,8 +113,8 @@ class StatColumn:
     def blobs(self) -> list[bytes | None]:
         """Return the bytes values, None where there is none."""
         out: list[bytes | None] = [None] * len(self.raw)
-        if wire.BYTES in self.kinds:
-            for row in np.flatnonzero(self.kind == wire.BYTES).tolist():
+        if BYTES in self.kinds:
+            for row in np.flatnonzero(self.kind == BYTES).tolist():
                 out[row] = bytes(bytes_at(self.source, int(self.raw[row])))
         return out
 
@@ -126,14 +126,14 @@ class StatColumn:
 
 def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source) -> int | float | str | bytes | None:
     """Return a value from its kind and its raw 64 bits, as `StatColumn` explains them."""
-    if kind == wire.INT64:
+    if kind == INT64:
         return raw
-    if kind == wire.UINT64:
+    if kind == UINT64:
         return raw % 2**64
-    if kind == wire.DOUBLE:
+    if kind == DOUBLE:
         return float(np.int64(raw).view(np.float64))
-    if kind == wire.STR:
+    if kind == STR:
         return str(bytes_at(source, raw), "utf-8", "replace")
-    if kind == wire.BYTES:
+    if kind == BYTES:
         return bytes(bytes_at(source, raw))
-    return interned[raw] if kind == wire.REF else None
+    return interned[raw] if kind == REF else None

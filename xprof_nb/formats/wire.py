@@ -1,7 +1,7 @@
 """Compiled walks over the protobuf wire format of an XSpace.
 
 Every walk checks what it passes: lengths stay inside their parent, varints end within ten bytes, wire types exist,
-strings are UTF-8. It ends at the first fault with a negative number that `fault` takes apart; in place of a
+strings are UTF-8. It ends at the first fault with a negative number that `codes.fault` takes apart; in place of a
 position a negative number is a fault too. As in protobuf a known field with another wire type is an unknown field,
 unknown fields are skipped, and of a repeated scalar or oneof the last one counts. A walk over bytes that passed
 before checks again: the file below the map may have been rewritten.
@@ -10,54 +10,51 @@ before checks again: the file below the map may have been rewritten.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from xprof_nb.formats import codes
 from xprof_nb.formats.jit import byte_at, int64_at, njit
 
-OVERRUN, CUT_NUMBER, LONG_NUMBER, BAD_TAG, BAD_WIRE, NOT_UTF8, TWO_VALUES = range(1, 8)
-"""Codes of faults."""
-
-VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-
-SEGMENT_EVENTS = 65536
-"""Events that are walked at once; a long line is cut so that threads can share it."""
-
-ABSENT, DOUBLE, UINT64, INT64, STR, BYTES, REF = range(7)
-"""Kinds of a stat's value."""
-
-
-def fault(result):
-    """Return code and position of a negative result."""
-    return -result % 8, -result // 8
+Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+Int8s = npt.NDArray[np.int8]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
 
 
 @njit
-def _fail(code, position):
+def _address(array: Bytes | Int64s) -> int:
+    return int(array.ctypes.data)
+
+
+@njit
+def _fail(code: int, position: int) -> int:
     return -(position * 8 + code)
 
 
 @njit
-def _long_varint(data, pos, end):
-    value = np.int64(0)
+def _long_varint(data: int, pos: int, end: int) -> tuple[int, int]:
+    value = 0
     for i in range(10):
         if pos + i >= end:
-            return value, _fail(CUT_NUMBER, pos)
-        byte = byte_at(data, pos + i)
+            return value, _fail(codes.CUT_NUMBER, pos)
+        byte = byte_at(data + pos + i)
         value |= (byte & 0x7F) << (7 * i)
         if byte < 0x80:
             return value, pos + i + 1
-    return value, _fail(LONG_NUMBER, pos)
+    return value, _fail(codes.LONG_NUMBER, pos)
 
 
 @njit
-def _varint(data, pos, end):
+def _varint(data: int, pos: int, end: int) -> tuple[int, int]:
     """Return the 64 bits as a signed number, and the next position."""
-    if pos < end and byte_at(data, pos) < 0x80:
-        return byte_at(data, pos), pos + 1
+    if pos < end and byte_at(data + pos) < 0x80:
+        return byte_at(data + pos), pos + 1
     return _long_varint(data, pos, end)
 
 
 @njit
-def _tag(data, pos, end):
+def _tag(data: int, pos: int, end: int) -> tuple[int, int, int]:
     """Return field number, wire type, next position."""
     value, after = _varint(data, pos, end)
     if after < 0:
@@ -65,39 +62,39 @@ def _tag(data, pos, end):
     number = value >> 3
     wire = value & 7
     if number < 1 or value > 0xFFFFFFFF or after - pos > 5:
-        return number, wire, _fail(BAD_TAG, pos)
+        return number, wire, _fail(codes.BAD_TAG, pos)
     if wire in (3, 4, 6, 7):
-        return number, wire, _fail(BAD_WIRE, pos)
+        return number, wire, _fail(codes.BAD_WIRE, pos)
     return number, wire, after
 
 
 @njit
-def _length(data, pos, end):
+def _length(data: int, pos: int, end: int) -> tuple[int, int]:
     """Return the size of a length-delimited field, and the position of its first byte."""
     size, after = _varint(data, pos, end)
     if after >= 0 and (size < 0 or size > end - after):
-        return size, _fail(OVERRUN, pos)
+        return size, _fail(codes.OVERRUN, pos)
     return size, after
 
 
 @njit
-def _skip(data, pos, end, wire):
-    if wire == VARINT:
+def _skip(data: int, pos: int, end: int, wire: int) -> int:
+    if wire == codes.VARINT:
         return _varint(data, pos, end)[1]
-    if wire == LENGTH:
+    if wire == codes.LENGTH:
         size, body = _length(data, pos, end)
         return body + size if body >= 0 else body
-    size = 8 if wire == FIXED64 else 4
+    size = 8 if wire == codes.FIXED64 else 4
     if pos + size > end:
-        return _fail(OVERRUN, pos)
+        return _fail(codes.OVERRUN, pos)
     return pos + size
 
 
 @njit
-def _utf8(data, pos, end):
+def _utf8(data: int, pos: int, end: int) -> int:
     """Return ``end``, or -1 where the bytes are no UTF-8 (surrogates and overlong forms are none)."""
     while pos < end:
-        first = byte_at(data, pos)
+        first = byte_at(data + pos)
         if first < 0x80:
             pos += 1
             continue
@@ -112,17 +109,17 @@ def _utf8(data, pos, end):
             more = 3
             low = 0x90 if first == 0xF0 else 0x80
             high = 0x8F if first == 0xF4 else 0xBF
-        if more == 0 or pos + more >= end or not low <= byte_at(data, pos + 1) <= high:
-            return _fail(NOT_UTF8, pos)
+        if more == 0 or pos + more >= end or not low <= byte_at(data + pos + 1) <= high:
+            return _fail(codes.NOT_UTF8, pos)
         for i in range(2, more + 1):
-            if byte_at(data, pos + i) & 0xC0 != 0x80:
-                return _fail(NOT_UTF8, pos)
+            if byte_at(data + pos + i) & 0xC0 != 0x80:
+                return _fail(codes.NOT_UTF8, pos)
         pos += more + 1
     return end
 
 
 @njit
-def _text(data, pos, end):
+def _text(data: int, pos: int, end: int) -> tuple[int, int]:
     """Return where a string field's first and next bytes are."""
     size, body = _length(data, pos, end)
     if body < 0:
@@ -131,28 +128,25 @@ def _text(data, pos, end):
 
 
 @njit
-def _stat(data, pos, end):
+def _stat(data: int, pos: int, end: int) -> tuple[int, int, int, int]:
     """Return stat id, kind, value and next position.
 
     The value is a number's 64 bits, or where the length of a text or bytes is written.
     """
-    stat_id, kind, value = np.int64(0), ABSENT, np.int64(0)
+    stat_id, kind, value = 0, codes.ABSENT, 0
     while 0 <= pos < end:
         number, wire, pos = _tag(data, pos, end)
         if pos < 0:
             break
-        if wire == VARINT and number in (1, 3, 4, 7):
+        if wire == codes.VARINT and number in (1, 3, 4, 7):
             raw, pos = _varint(data, pos, end)
             if number == 1:
                 stat_id = raw
             else:
-                kind, value = (REF if number == 7 else number - 1), raw
-        elif wire == FIXED64 and number == 2 and pos + 8 <= end:
-            kind, value = DOUBLE, np.int64(0)
-            for i in range(8):
-                value |= byte_at(data, pos + i) << (8 * i)
-            pos += 8
-        elif wire == LENGTH and number in (5, 6):
+                kind, value = (codes.REF if number == 7 else number - 1), raw
+        elif wire == codes.FIXED64 and number == 2 and pos + 8 <= end:
+            kind, value, pos = codes.DOUBLE, int64_at(data + pos), pos + 8
+        elif wire == codes.LENGTH and number in (5, 6):
             kind, value = number - 1, pos
             pos = _text(data, pos, end)[1] if number == 5 else _skip(data, pos, end, wire)
         else:
@@ -161,39 +155,39 @@ def _stat(data, pos, end):
 
 
 @njit
-def _find(ids, n, wanted):
+def _find(ids: int, n: int, wanted: int) -> int:
     """Return where ``wanted`` is in the n ascending ids, or -1. Ids mostly run 1, 2, 3 …: look there first."""
     if n == 0:
         return -1
-    guess = wanted - int64_at(ids, 0)
-    if 0 <= guess < n and int64_at(ids, guess) == wanted:
+    guess = wanted - int64_at(ids)
+    if 0 <= guess < n and int64_at(ids + 8 * guess) == wanted:
         return guess
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
-        if int64_at(ids, middle) < wanted:
+        if int64_at(ids + 8 * middle) < wanted:
             low = middle + 1
         else:
             high = middle
-    return low if low < n and int64_at(ids, low) == wanted else -1
+    return low if low < n and int64_at(ids + 8 * low) == wanted else -1
 
 
 @njit
-def scan(buf, pos, end, table):
+def scan(buf: Bytes, pos: int, end: int, table: Int64s) -> int:
     """List the fields of one message: rows ``number, wire, first byte, next byte`` (of a varint: value, next byte).
 
     Returns how many there are; rows beyond the size of ``table`` are only counted.
     """
-    data = np.int64(buf.ctypes.data)
+    data = _address(buf)
     n = 0
     while pos < end:
         number, wire, pos = _tag(data, pos, end)
         if pos < 0:
             return pos
         first = pos
-        if wire == VARINT:
+        if wire == codes.VARINT:
             first, pos = _varint(data, pos, end)
-        elif wire == LENGTH:
+        elif wire == codes.LENGTH:
             size, first = _length(data, pos, end)
             pos = first + size if first >= 0 else first
         else:
@@ -207,24 +201,13 @@ def scan(buf, pos, end, table):
 
 
 @njit
-def check_texts(buf, spans):
-    """Check that each span of bytes is UTF-8."""
-    data = np.int64(buf.ctypes.data)
-    for i in range(len(spans)):
-        pos = _utf8(data, spans[i, 0], spans[i, 1])
-        if pos < 0:
-            return pos
-    return 0
-
-
-@njit
-def survey_lines(buf, spans, table, first_event, segments):
+def survey_lines(buf: Bytes, spans: Int64s, table: Int64s, first_event: Int64s, segments: Int64s) -> int:
     """Read what lines say of themselves, and count their events.
 
     ``table`` rows: ``id, timestamp_ns, duration_ps, display_id``, then first and next byte of name and display name.
     ``segments`` rows: line, position, end of the line, first event, count. Returns how many segments there are.
     """
-    data = np.int64(buf.ctypes.data)
+    data = _address(buf)
     n = 0
     for line in range(len(spans)):
         pos, end = spans[line]
@@ -234,18 +217,18 @@ def survey_lines(buf, spans, table, first_event, segments):
             number, wire, pos = _tag(data, pos, end)
             if pos < 0:
                 return pos
-            if wire == LENGTH and number == 4:
-                if count % SEGMENT_EVENTS == 0:
+            if wire == codes.LENGTH and number == 4:
+                if count % codes.SEGMENT_EVENTS == 0:
                     segments[n, 0], segments[n, 1], segments[n, 2] = line, start, end
                     segments[n, 3], segments[n, 4] = first_event[line] + count, 0
                     n += 1
                 segments[n - 1, 4] += 1
                 count += 1
                 pos = _skip(data, pos, end, wire)
-            elif wire == VARINT and number in (1, 3, 9, 10):
+            elif wire == codes.VARINT and number in (1, 3, 9, 10):
                 value, pos = _varint(data, pos, end)
                 table[line, 0 if number == 1 else 1 if number == 3 else number - 7] = value
-            elif wire == LENGTH and number in (2, 11):
+            elif wire == codes.LENGTH and number in (2, 11):
                 column = 4 if number == 2 else 6
                 table[line, column], pos = _text(data, pos, end)
                 table[line, column + 1] = pos
@@ -258,13 +241,47 @@ def survey_lines(buf, spans, table, first_event, segments):
 
 
 @njit
-def walk_events(buf, segments, metadata_ids, where, metadata, place, duration, positioned):
+def _event(data: int, pos: int, end: int) -> tuple[int, int, int, bool, int]:
+    """Return metadata id, place, duration, whether the place is an offset, and next position."""
+    metadata_id, place, duration, positioned = 0, 0, 0, True
+    while 0 <= pos < end:
+        number, wire, pos = _tag(data, pos, end)
+        if pos < 0:
+            break
+        if wire == codes.LENGTH and number == 4:
+            size, pos = _length(data, pos, end)
+            if pos >= 0:
+                pos = _stat(data, pos, pos + size)[3]
+        elif wire == codes.VARINT and number in (1, 2, 3, 5):
+            value, pos = _varint(data, pos, end)
+            if number == 1:
+                metadata_id = value
+            elif number == 3:
+                duration = value
+            else:
+                place, positioned = value, number == 2
+        else:
+            pos = _skip(data, pos, end, wire)
+    return metadata_id, place, duration, positioned, pos
+
+
+@njit
+def walk_events(
+    buf: Bytes,
+    segments: Int64s,
+    metadata_ids: Int64s,
+    where: Int64s,
+    metadata: Int32s,
+    place: Int64s,
+    duration: Int64s,
+    positioned: Bools,
+) -> int:
     """Fill the columns of the events in ``segments``.
 
     ``where`` is where an event's length is written, ``place`` the offset of a positioned event and the number of
     occurrences of an aggregated one: they are one oneof.
     """
-    data, ids = np.int64(buf.ctypes.data), np.int64(metadata_ids.ctypes.data)
+    data, ids = _address(buf), _address(metadata_ids)
     for segment in range(len(segments)):
         pos, end, row = segments[segment, 1], segments[segment, 2], segments[segment, 3]
         stop = row + segments[segment, 4]
@@ -272,7 +289,7 @@ def walk_events(buf, segments, metadata_ids, where, metadata, place, duration, p
             number, wire, pos = _tag(data, pos, end)
             if pos < 0:
                 return pos
-            if wire != LENGTH or number != 4:
+            if wire != codes.LENGTH or number != 4:
                 pos = _skip(data, pos, end, wire)
                 if pos < 0:
                     return pos
@@ -281,26 +298,7 @@ def walk_events(buf, segments, metadata_ids, where, metadata, place, duration, p
             size, pos = _length(data, pos, end)
             if pos < 0:
                 return pos
-            event_end = pos + size
-            metadata_id, at, lasts, is_positioned = np.int64(0), np.int64(0), np.int64(0), True
-            while 0 <= pos < event_end:
-                number, wire, pos = _tag(data, pos, event_end)
-                if pos < 0:
-                    return pos
-                if wire == LENGTH and number == 4:
-                    size, pos = _length(data, pos, event_end)
-                    if pos >= 0:
-                        pos = _stat(data, pos, pos + size)[3]
-                elif wire == VARINT and number in (1, 2, 3, 5):
-                    value, pos = _varint(data, pos, event_end)
-                    if number == 1:
-                        metadata_id = value
-                    elif number == 3:
-                        lasts = value
-                    else:
-                        at, is_positioned = value, number == 2
-                else:
-                    pos = _skip(data, pos, event_end, wire)
+            metadata_id, at, lasts, is_positioned, pos = _event(data, pos, pos + size)
             if pos < 0:
                 return pos
             metadata[row] = _find(ids, len(metadata_ids), metadata_id)
@@ -310,50 +308,45 @@ def walk_events(buf, segments, metadata_ids, where, metadata, place, duration, p
 
 
 @njit
-def walk_entries(buf, spans, table):
-    """Split map entries: rows ``key``, where the value's length is written (-1 without a value)."""
-    data = np.int64(buf.ctypes.data)
-    for entry in range(len(spans)):
-        pos, end = spans[entry]
-        table[entry, 0], table[entry, 1] = 0, -1
-        while pos < end:
-            number, wire, pos = _tag(data, pos, end)
-            if pos < 0:
-                return pos
-            if wire == VARINT and number == 1:
-                table[entry, 0], pos = _varint(data, pos, end)
-            else:
-                if wire == LENGTH and number == 2:
-                    if table[entry, 1] >= 0:
-                        return _fail(TWO_VALUES, pos)
-                    table[entry, 1] = pos
-                pos = _skip(data, pos, end, wire)
-            if pos < 0:
-                return pos
-    return 0
+def _entry(data: int, pos: int, end: int) -> tuple[int, int, int]:
+    """Return key of a map entry, where its value's length is written (-1: no value), and next position."""
+    key, where = 0, -1
+    while 0 <= pos < end:
+        number, wire, pos = _tag(data, pos, end)
+        if pos >= 0 and wire == codes.VARINT and number == 1:
+            key, pos = _varint(data, pos, end)
+        elif pos >= 0 and wire == codes.LENGTH and number == 2:
+            pos, where = (_fail(codes.TWO_VALUES, pos) if where >= 0 else _skip(data, pos, end, wire)), pos
+        elif pos >= 0:
+            pos = _skip(data, pos, end, wire)
+    return key, where, pos
 
 
 @njit
-def walk_metadata(buf, where, second_text, stats, numbers, table):
-    """Check metadata values: rows of ``table`` are first and next byte of the name and of the second text.
+def walk_metadata(buf: Bytes, spans: Int64s, second_text: int, stats: int, numbers: int, table: Int64s) -> int:
+    """Check the entries of a map of metadata.
 
-    ``second_text``, ``stats`` and ``numbers`` (a list of numbers) are field numbers, 0 when the message has none.
+    ``second_text``, ``stats`` and ``numbers`` (a list of numbers) are field numbers of the values, 0 when they have
+    none. ``table`` rows: key, where the value's length is written (-1: no value), first and next byte of name and of
+    second text.
     """
-    data = np.int64(buf.ctypes.data)
-    for row in range(len(where)):
-        if where[row] < 0:
-            continue
-        size, pos = _length(data, where[row], len(buf))
-        end = pos + size
+    data = _address(buf)
+    for row in range(len(spans)):
+        end = spans[row, 1]
+        table[row, 0], where, pos = _entry(data, spans[row, 0], end)
+        table[row, 1] = where
+        if pos >= 0 and where >= 0:
+            size, pos = _length(data, where, end)
+            end = pos + size
         while 0 <= pos < end:
             number, wire, pos = _tag(data, pos, end)
             if pos < 0:
-                break
-            if wire == LENGTH and number in (2, second_text):
-                column = 0 if number == 2 else 2
+                return pos
+            if wire == codes.LENGTH and number in (2, second_text):
+                column = 2 if number == 2 else 4
                 table[row, column], pos = _text(data, pos, end)
                 table[row, column + 1] = pos
-            elif wire == LENGTH and number in (stats, numbers):
+            elif wire == codes.LENGTH and number in (stats, numbers):
                 size, pos = _length(data, pos, end)
                 field_end = pos + size
                 if number == stats and pos >= 0:
@@ -368,9 +361,9 @@ def walk_metadata(buf, where, second_text, stats, numbers, table):
 
 
 @njit
-def walk_stats(buf, spans, table):
+def walk_stats(buf: Bytes, spans: Int64s, table: Int64s) -> int:
     """Read stats one by one: rows ``stat id, kind, value``."""
-    data = np.int64(buf.ctypes.data)
+    data = _address(buf)
     for i in range(len(spans)):
         stat_id, kind, value, pos = _stat(data, spans[i, 0], spans[i, 1])
         if pos < 0:
@@ -380,14 +373,23 @@ def walk_stats(buf, spans, table):
 
 
 @njit
-def gather_stats(buf, where, field, stat_ids, column_of, kinds, values, seen):
+def gather_stats(
+    buf: Bytes,
+    where: Int64s,
+    field: int,
+    stat_ids: Int64s,
+    column_of: Int64s,
+    kinds: Int8s,
+    values: Int64s,
+    seen: Bools,
+) -> int:
     """Fill columns of stats from the messages at ``where``, whose stats are field number ``field``.
 
     ``column_of`` gives the column of a row of ``stat_ids``, or -1. The first stat of a name with a value is taken.
     The value of a `REF` becomes the row of ``stat_ids`` it refers to; to refer to nothing is no value. ``seen`` marks
     the kinds of a column.
     """
-    data, ids = np.int64(buf.ctypes.data), np.int64(stat_ids.ctypes.data)
+    data, ids = _address(buf), _address(stat_ids)
     for row in range(len(where)):
         if where[row] < 0:
             continue
@@ -397,7 +399,7 @@ def gather_stats(buf, where, field, stat_ids, column_of, kinds, values, seen):
             number, wire, pos = _tag(data, pos, end)
             if pos < 0:
                 break
-            if wire != LENGTH or number != field:
+            if wire != codes.LENGTH or number != field:
                 pos = _skip(data, pos, end, wire)
                 continue
             size, pos = _length(data, pos, end)
@@ -406,9 +408,9 @@ def gather_stats(buf, where, field, stat_ids, column_of, kinds, values, seen):
             stat_id, kind, value, pos = _stat(data, pos, pos + size)
             stat = _find(ids, len(stat_ids), stat_id)
             column = column_of[stat] if stat >= 0 else -1
-            if column < 0 or kind == ABSENT or kinds[column, row] != ABSENT:
+            if column < 0 or kind == codes.ABSENT or kinds[column, row] != codes.ABSENT:
                 continue
-            if kind == REF:
+            if kind == codes.REF:
                 value = _find(ids, len(stat_ids), value)
                 if value < 0:
                     continue
