@@ -68,7 +68,8 @@ def test_the_peaks_of_a_device_by_the_name_runtimes_give_it(
     "name",
     [
         "NVIDIA H100 NVL", "NVIDIA GH200 480GB", "NVIDIA A10G", "Tesla V100-PCIE-16GB", "TPU v4 lite",
-        "AMD Instinct MI300A", "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA GB300", "NVIDIA L40S", "Intel Xeon", "NVIDIA", "80GB", "",
+        "AMD Instinct MI300A", "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA GB300", "NVIDIA L40S", "Intel Xeon",
+        "NVIDIA", "80GB", "",
     ],
 )  # fmt: skip
 def test_a_model_the_table_does_not_know_is_not_taken_for_its_neighbour(name: str) -> None:
