@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import corpus_files
-from xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 
+from tests.formats.conftest import corpus_files
+from tests.formats.xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats import wire, xspace
 

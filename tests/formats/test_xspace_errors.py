@@ -13,8 +13,8 @@ import tarfile
 import zipfile
 
 import pytest
-from xspace_messages import MESSAGES
 
+from tests.formats.xspace_messages import MESSAGES
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
 from xprof_nb.formats import xspace
 

@@ -8,8 +8,8 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 
+from tests.formats.xspace_messages import MESSAGES, parse, rows_of_columns, rows_of_messages
 from xprof_nb.errors import ProfileError
 from xprof_nb.formats import xspace
 

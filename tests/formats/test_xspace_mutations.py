@@ -8,8 +8,8 @@ import random
 import pytest
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
-from xspace_messages import Space, parse, rows_of_columns, rows_of_messages
 
+from tests.formats.xspace_messages import Space, parse, rows_of_columns, rows_of_messages
 from xprof_nb.errors import DamagedFileError, NotAProfileError, ProfileError
 from xprof_nb.formats import xspace
 
