@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import lab as labs
 import pytest
+
+from tests.browser import lab as labs
 
 REPOSITORY = Path(__file__).parents[2]
 SCREENSHOTS = REPOSITORY / "test-output" / "screenshots"

@@ -6,13 +6,13 @@ import json
 import shutil
 import time
 
-import lab as labs
 import nbformat
 import pytest
-from op_profile import OpProfile
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser import lab as labs
+from tests.browser.op_profile import OpProfile
 from xprof_nb.model import units
 from xprof_nb.snapshot import MIMETYPE
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from op_profile import OpProfile
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser.op_profile import OpProfile
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]

@@ -6,9 +6,9 @@ import tomllib
 from urllib.parse import urlsplit
 
 import pytest
-from tree import REPO, files
 
 import xprof_nb
+from tests.house.tree import REPO, files
 
 LONGEST = 420
 SOURCES = (".py", ".ts", ".tsx", ".css", ".mjs")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from tree import PACKAGE, REPO, files
+
+from tests.house.tree import PACKAGE, REPO, files
 
 # room -> the rooms it may import; those after "|" only inside a function or for type checking, which breaks a circle
 # or keeps an import cheap. A room without an entry may not exist.

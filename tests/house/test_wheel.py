@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tree import PACKAGE, REPO, files
+
+from tests.house.tree import PACKAGE, REPO, files
 
 LARGEST_BYTES = 5 * 2**20
 # Names, not addresses: nothing is ever asked for at an XML namespace or a schema's id.

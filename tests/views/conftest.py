@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from handmade import BUILT, Asked
 
+from tests.views.handmade import BUILT, Asked
 from xprof_nb import queries
 
 

@@ -5,9 +5,9 @@ import json
 from html.parser import HTMLParser
 
 import nbformat
-from handmade import HOSTILE
 from nbconvert import HTMLExporter
 
+from tests.views.handmade import HOSTILE
 from xprof_nb import views
 from xprof_nb.model.units import THIN_SPACE
 from xprof_nb.snapshot import MIMETYPE

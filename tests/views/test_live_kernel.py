@@ -18,7 +18,7 @@ PATIENCE_S = 30.0
 SHOW = """
 import sys
 sys.path.insert(0, {here!r})
-from handmade import Asked
+from tests.views.handmade import Asked
 from xprof_nb import queries, views
 views.widget.STATIC = __import__("pathlib").Path({static!r})
 asked = Asked(["fusion.1"])

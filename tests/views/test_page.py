@@ -6,8 +6,8 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from handmade import BUILT, HOSTILE
 
+from tests.views.handmade import BUILT, HOSTILE
 from xprof_nb.errors import ProfileError
 from xprof_nb.views import page
 

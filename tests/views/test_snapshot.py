@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import HOSTILE, profile_data
 
+from tests.views.handmade import HOSTILE, profile_data
 from xprof_nb import snapshot
 from xprof_nb.errors import UsageError
 from xprof_nb.model import columns

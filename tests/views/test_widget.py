@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import profile_data
 
+from tests.views.handmade import profile_data
 from xprof_nb import queries, views
 from xprof_nb.errors import ProfileError, UsageError
 from xprof_nb.model import columns
