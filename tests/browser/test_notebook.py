@@ -66,6 +66,7 @@ def open_notebook(open_page):
 
 def test_the_quickstart_runs_and_its_view_answers(lab, open_notebook, screenshot, story):
     page = open_notebook(lab)
+    expect(page.locator(".jp-Notebook-ExecutionIndicator").first).to_have_attribute("data-status", "idle")
     choose(page, "Run", "Run All Cells")
     finished = page.locator(".jp-Notebook .jp-Cell", has=page.locator("text=/\\d+ steps, loss/"))
     finished.last.wait_for(state="attached", timeout=RUN_TIMEOUT_MS)
