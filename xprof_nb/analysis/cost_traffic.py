@@ -1,7 +1,8 @@
 """How many bytes one instruction reads and writes, by opcode.
 
 The rules of XLA's ``HloCostAnalysis`` (xla/service/hlo_cost_analysis.cc): the output and every operand once,
-except where an instruction touches only a part, or nothing.
+except where an instruction touches only a part, or nothing. Unlike XLA, an asynchronous operation is counted once,
+where it starts, not again where it is waited for.
 """
 
 from __future__ import annotations
@@ -152,16 +153,16 @@ def _outfeed(_: Instruction, operands: Sequence[Shape], __: Sequence[Traffic]) -
 
 
 def _copy_start(instruction: Instruction, operands: Sequence[Shape], _: Sequence[Traffic]) -> Traffic:
-    """Count as XLA does; across to the host goes what is copied, if one of the ends is there."""
-    ends = (operands[0], *instruction.shape.tuple_shapes[:1])
-    host = any(shape.memory_space == HOST_MEMORY_SPACE for shape in ends)
-    accessed = _everything(instruction, operands).accessed_bytes
-    return Traffic(accessed, float(operands[0].top_level_bytes) if host else 0.0)
+    """Count one read and one write; across to the host goes what is copied, if one of the ends is there."""
+    target = instruction.shape.tuple_shapes[0]
+    return counted([(operands[0], operands[0].bytes), (target, target.bytes)])
 
 
-def _done(instruction: Instruction, operands: Sequence[Shape], _: Sequence[Traffic]) -> Traffic:
-    """Count as XLA does; what crossed to the host was counted where it started."""
-    return Traffic(_everything(instruction, operands).accessed_bytes)
+def _exchange_start(instruction: Instruction, operands: Sequence[Shape], _: Sequence[Traffic]) -> Traffic:
+    """Count what goes in and what comes out: the output is a tuple of both, and of the compiler's own."""
+    members = instruction.shape.tuple_shapes
+    result = members[1] if len(members) > 1 else instruction.shape
+    return counted([(leaf, leaf.bytes) for shape in (*operands, result) for leaf in shape.leaves()])
 
 
 def _called_once(_: Instruction, __: Sequence[Shape], called: Sequence[Traffic]) -> Traffic:
@@ -191,15 +192,20 @@ _RULES: Mapping[str, Callable[[Instruction, Sequence[Shape], Sequence[Traffic]],
     "after-all": _nothing,
     "all-reduce": _all_reduce,
     "all-reduce-start": _all_reduce,
-    "async-done": _done,
+    "all-gather-done": _nothing,
+    "all-gather-start": _exchange_start,
+    "all-reduce-done": _nothing,
+    "async-done": _nothing,
     "async-start": _called_once,
-    "async-update": _done,
+    "async-update": _nothing,
     "bitcast": _nothing,
     "call": _called_once,
     "cholesky": _cholesky,
     "conditional": _conditional,
     "constant": _nothing,
-    "copy-done": _done,
+    "collective-permute-done": _nothing,
+    "collective-permute-start": _exchange_start,
+    "copy-done": _nothing,
     "copy-start": _copy_start,
     "custom-call": _custom_call,
     "domain": _nothing,
@@ -210,7 +216,9 @@ _RULES: Mapping[str, Callable[[Instruction, Sequence[Shape], Sequence[Traffic]],
     "infeed": _infeed,
     "outfeed": _outfeed,
     "parameter": _nothing,
+    "recv-done": _nothing,
     "scatter": _scatter,
+    "send-done": _nothing,
     "slice": _slice,
     "transpose": _transpose,
     "triangular-solve": _triangular_solve,

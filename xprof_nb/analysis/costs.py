@@ -4,6 +4,7 @@ XLA's ``HloCostAnalysis`` over the HLO of a profile, natively: no XLA needed, an
 numbers (up to its float32 sums) except, on purpose:
 
 * what XLA cannot know is NaN, not -1, and so is every sum it is part of;
+* an asynchronous copy or collective counts what it reads and writes once, at its start, and nothing at its end;
 * a ragged dot counts its rows;
 * matrix multiplications and convolutions handed to a vendor's library count what their shapes say;
 * custom calls that only annotate cost nothing.

@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xprof_nb
 from xprof_nb.errors import ProfileError
 from xprof_nb.model.measured import Machine, Measurement, read, this_machine, write
 
@@ -118,7 +117,7 @@ def _worth_repeating(known: Measurement) -> bool:
 
 def _run_in_fresh_process(timeout_s: float) -> None:
     environment = clean_environment(os.environ)
-    package = str(Path(xprof_nb.__file__).parent.parent)
+    package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
