@@ -17,6 +17,7 @@ from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 
 By = Literal["program", "category", "framework", "source"]
@@ -88,21 +89,21 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     paths = _paths(records, by)
     for record, path in enumerate(paths):
         tree.add(path, record)
-    values = _values(tree, records)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
+    rated = op_tables.with_rates(records, table.peaks, total_ps)
+    values = _values(tree, rated)
     values = _with_idle(tree, values, table, total_ps)
     values = _with_fused(tree, values, profile)
     frame = in_preorder(tree, values, "self_time_ps")
-    frame = op_tables.with_rates(frame, table.peaks, total_ps)
+    frame = op_tables.with_rates(frame, table.peaks, total_ps).assign(bound_by=words(frame["bound"]))
     frame = _root_over_all(frame, table, total_ps, like_xprof)
-    frame.loc[frame["kind"] == "idle", ["bound_by"]] = None
     if like_xprof:
         frame["wasted_fraction"] = xprof_compat.wasted(frame)
     summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
     summary["idle_time_ps"] = max(total_ps - table.busy_ps, 0.0)
     summary["idle_fraction"] = summary["idle_time_ps"] / total_ps if total_ps else None
     summary["sentence"] = op_profile_sentence(frame, summary)
-    said = op_tables.notes(profile, table, op_tables.with_rates(records, table.peaks, total_ps))
+    said = op_tables.notes(profile, table, rated)
     if not len(records):
         return Answer(frame.iloc[:0][COLUMNS], summary, said)
     return Answer(_shown(frame, shown)[COLUMNS], summary, said)
@@ -156,10 +157,11 @@ def _source_steps(source: str | None) -> list[Step]:
 
 
 def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
-    """Return the sums of every node and, where all ops below agree, what they are."""
+    """Return the sums of every node, what bounds most of its time and, where all ops below agree, what they are."""
     sums = records[_SUMMED].to_numpy(np.float64)
-    words = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "category")}
-    words["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
+    shared = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "category")}
+    shared["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
+    bounds, self_ps = records["bound_by"].to_numpy(object), records["self_time_ps"].to_numpy(np.float64)
     rows = []
     for node in tree.nodes:
         below = sums[node.records]
@@ -169,21 +171,30 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
             row["time_ps"] = row["self_time_ps"]
             # Transfers overlap each other and the ops; their lengths do not add up to a time.
             row["transfer_ps"] = 0.0
-        for name, values in words.items():
+        for name, values in shared.items():
             row[name] = _common(values[node.records])
         if node.record < 0 and row["work_kind"] is None and node.records:
             row["work_kind"] = "control"
+        row["bound"] = _longest(bounds[node.records], self_ps[node.records])
         own = records.iloc[node.record] if node.record >= 0 else None
         for name in ("op", "framework_op", "source"):
             row[name] = None if own is None else own[name]
         rows.append(row)
-    return pd.DataFrame(rows, columns=[*_SUMMED, *words, "op", "framework_op", "source"])
+    return pd.DataFrame(rows, columns=[*_SUMMED, *shared, "bound", "op", "framework_op", "source"])
 
 
 def _nansum(values: NDArray[np.float64]) -> list[float]:
     """Sum columns, leaving out what is missing; nothing known gives NaN."""
     known = np.count_nonzero(~np.isnan(values), axis=0)
     return [float(total) if some else np.nan for total, some in zip(np.nansum(values, axis=0), known, strict=True)]
+
+
+def _longest(labels: NDArray[np.object_], times: NDArray[np.float64]) -> object:
+    """Return the label under which most of the time was spent."""
+    totals: dict[object, float] = {}
+    for label, time in zip(labels, times, strict=True):
+        totals[label] = totals.get(label, 0.0) + time
+    return max(totals, key=lambda label: totals[label], default=None)
 
 
 def _common(values: NDArray[np.object_]) -> object:
@@ -193,7 +204,7 @@ def _common(values: NDArray[np.object_]) -> object:
 def _with_idle(tree: Tree, values: pd.DataFrame, table: OpTable, total_ps: int) -> pd.DataFrame:
     idle_ps = max(total_ps - table.busy_ps, 0.0)
     tree.child(0, ("idle", "idle"))
-    row = {"occurrences": 0, "time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
+    row = {"occurrences": np.nan, "time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
     values = pd.concat([values, pd.DataFrame([row])], ignore_index=True)
     values.loc[0, ["time_ps", "self_time_ps"]] = float(total_ps)
     return values

@@ -77,7 +77,7 @@ def _device_with_peaks(device: Device, metadata: Mapping[str, Any]) -> Device:
     if device.backend == "cpu":
         peaks = _recorded_peaks(metadata) or _measured_here(device.host)
     else:
-        peaks = hardware.datasheet(device.model)
+        peaks = hardware.device_peaks(device.model)
     return replace(device, peaks=peaks) if peaks is not None else device
 
 
