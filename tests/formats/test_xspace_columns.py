@@ -110,6 +110,15 @@ def test_an_unknown_stat_is_absent_everywhere():
     assert np.isnan(column.floats()).all()
 
 
+def test_stats_of_some_events_are_those_rows():
+    plane = _plane(_space(size=[{"int64_value": i} for i in range(6)], name=[{"str_value": "a"}]))
+    rows = np.array([5, 2, 6])
+    size, name = plane.stats_of(rows, "size", "name")
+    assert size.ints(missing=-1).tolist() == [5, 2, -1]
+    assert name.texts()[0].tolist() == [-1, -1, 0]
+    assert name.take(name.present).texts() == ([0], ["a"])
+
+
 def test_time_starts_at_the_line_even_when_the_line_says_so_last():
     line = MESSAGES["Line"](events=[MESSAGES["Event"](offset_ps=3, duration_ps=4)]).SerializeToString()
     line += MESSAGES["Line"](timestamp_ns=7).SerializeToString()

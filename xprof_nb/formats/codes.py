@@ -4,6 +4,8 @@ from __future__ import annotations
 
 VARINT, FIXED64, LENGTH = 0, 1, 2
 """Wire types; the other one in use is four bytes long."""
+WIRE_TYPES = 0b100111
+"""A bit for each wire type in use."""
 
 ABSENT, DOUBLE, UINT64, INT64, STR, BYTES, REF = range(7)
 """Kinds of a stat's value."""

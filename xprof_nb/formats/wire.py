@@ -58,14 +58,12 @@ def _tag(data: int, pos: int, end: int) -> tuple[int, int, int]:
     """Return field number, wire type, next position."""
     value, after = _varint(data, pos, end)
     if after < 0:
-        return value, value, after
-    number = value >> 3
-    wire = value & 7
-    if number < 1 or value > 0xFFFFFFFF or after - pos > 5:
-        return number, wire, _fail(codes.BAD_TAG, pos)
-    if wire in (3, 4, 6, 7):
-        return number, wire, _fail(codes.BAD_WIRE, pos)
-    return number, wire, after
+        return 0, 0, after
+    if value < 8 or value > 0xFFFFFFFF or after - pos > 5:
+        return 0, 0, _fail(codes.BAD_TAG, pos)
+    if not codes.WIRE_TYPES >> (value & 7) & 1:
+        return 0, 0, _fail(codes.BAD_WIRE, pos)
+    return value >> 3, value & 7, after
 
 
 @njit
