@@ -149,3 +149,12 @@ def test_hosts_can_be_decoded_in_other_processes(cpu_profile: Path, profile: xp.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         other = xp.open(cpu_profile, executor=executor)
     pd.testing.assert_frame_equal(other.ops().frame, profile.ops().frame)
+
+
+def test_hardware_knows_models_by_their_exact_name() -> None:
+    assert xp.hardware("NVIDIA GB200")["name"].tolist() != xp.hardware("NVIDIA B200")["name"].tolist()
+    (v6e,) = xp.hardware("TPU v6 lite").itertuples()
+    assert v6e.bf16_flops_per_s == 918e12
+    assert v6e.source
+    with pytest.raises(xp.ProfileError, match="not known"):
+        xp.hardware("abacus 3000")

@@ -72,10 +72,30 @@ def runs(logdir: str | os.PathLike[str] | None = None) -> pd.DataFrame:
 
 
 def hardware(name: str | None = None) -> pd.DataFrame:
-    """Return the known peaks of devices, each with its source; of one device if named."""
+    """Return the known peaks of devices, one row a model, each with its source.
+
+    Parameters
+    ----------
+    name
+        A device's name as its runtime gives it: only the row of that very model.
+
+    Raises
+    ------
+    UsageError
+        No entry is that model.
+    """
     from xprof_nb.model import hardware as known
 
-    return known.table(name)
+    table = known.table()
+    if name is None:
+        return table
+    found = known.find(name)
+    if found is None:
+        raise UsageError(
+            f"the peaks of {name!r} are not known",
+            hint="xp.hardware() lists the models; a TOML file named by $XPROF_NB_HARDWARE adds others.",
+        )
+    return table[table["name"] == found.name].reset_index(drop=True)
 
 
 class Profile:

@@ -119,11 +119,16 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     trace, ops = part.trace, part.trace.ops
     described = described_keys(profile, trace)
     count = len(described)
-    group = ops.device[part.rows].astype(np.int64) * count + ops.key[part.rows]
+    everything = len(part.rows) == len(ops)
+
+    def chosen(values: NDArray[Any]) -> NDArray[Any]:
+        return values if everything else values[part.rows]
+
+    group = chosen(ops.device).astype(np.int64) * count + chosen(ops.key)
     size = count * len(trace.devices)
 
     def total(values: NDArray[Any]) -> NDArray[np.float64]:
-        sums = np.bincount(group, values[part.rows].astype(np.float64), minlength=size)
+        sums = np.bincount(group, chosen(values), minlength=size)
         return sums.astype(np.float64, copy=False)
 
     occurrences = total(ops.occurrences)

@@ -97,7 +97,9 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
     if selection.device is not None and not len(devices):
         return None
     ops = trace.ops
-    keep = np.isin(ops.device, devices)
+    wanted = np.zeros(len(trace.devices), np.bool_)
+    wanted[devices] = True
+    keep = wanted[ops.device]
     begin, end = selection.window_ps or trace.window_ps
     total_ps = np.full(len(devices), end - begin, np.int64)
     if selection.window_ps is not None:
