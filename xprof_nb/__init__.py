@@ -5,7 +5,9 @@ The public names load on first use, so ``import xprof_nb`` stays cheap.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -21,6 +23,17 @@ _HOMES = {
     "ProfileError": "xprof_nb.errors",
 }
 __all__ = [*_HOMES]  # noqa: PLE0604
+
+
+class _Package(ModuleType):
+    """Keeps ``runs`` and ``capture`` the functions: importing the rooms of the same names would put these there."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

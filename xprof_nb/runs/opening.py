@@ -14,6 +14,7 @@ from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
 from xprof_nb.model import hardware
 from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.measured import measured
 from xprof_nb.model.profile import Origin, ProfileData
 from xprof_nb.model.trace import HostTrace
 from xprof_nb.runs import layout
@@ -96,4 +97,4 @@ def _recorded_peaks(metadata: Mapping[str, Any]) -> Peaks | None:
 
 def _measured_here(host: str) -> Peaks | None:
     """Return this machine's measured roofs if the profile comes from it."""
-    return hardware.measured(host) if host == socket.gethostname() else None
+    return measured(host) if host == socket.gethostname() else None

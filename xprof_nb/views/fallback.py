@@ -71,8 +71,8 @@ class Table:
     notes: tuple[str, ...]
 
 
-def table(result: Tabular, notes: Iterable[str] = ()) -> Table:
-    """Return the most expensive `ROWS` rows of ``result`` in human units.
+def table(result: Tabular, notes: Iterable[str] = (), rows: int = ROWS) -> Table:
+    """Return the most expensive rows of ``result`` in human units.
 
     Parameters
     ----------
@@ -80,9 +80,11 @@ def table(result: Tabular, notes: Iterable[str] = ()) -> Table:
         An answer about a profile; the tree of an op profile keeps its shape.
     notes
         What to say below the table besides the answer's own notes.
+    rows
+        How many of them.
     """
     is_tree = result.query == "op_profile"
-    frame = _top_of_tree(result.frame) if is_tree else result.frame.head(ROWS)
+    frame = _top_of_tree(result.frame, rows) if is_tree else result.frame.head(rows)
     total = int(result.summary.get("node_count") or len(result.frame)) if is_tree else len(result.frame)
     shown = f"{len(frame)} of {units.count(total)} rows" if total > len(frame) else f"{len(frame)} rows"
     return Table(
@@ -135,9 +137,9 @@ def _padded(column: Column) -> list[str]:
     return [text.ljust(width) if column.is_text else text.rjust(width) for text in texts]
 
 
-def _top_of_tree(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the `ROWS` largest nodes in the tree's own order; the self time of a parent is never the smaller."""
-    largest = frame.sort_values(["self_time_ps", "depth"], ascending=[False, True], kind="stable").head(ROWS)
+def _top_of_tree(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Return the largest nodes in the tree's own order; the self time of a parent is never the smaller."""
+    largest = frame.sort_values(["self_time_ps", "depth"], ascending=[False, True], kind="stable").head(rows)
     return frame.loc[largest.index.sort_values()]
 
 

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+import pytest
+from captured import names_in, op_names, run_names
+
+import xprof_nb as xp
+from xprof_nb.capture import metadata, store
+from xprof_nb.capture.local import Capture
+from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
+
+
+def test_a_block_becomes_a_run_in_the_standard_place(logdir, matmul) -> None:
+    with xp.capture("train", logdir, note="batch 8") as cap:
+        matmul().block_until_ready()
+    assert cap.folder == logdir / "plugins" / "profile" / "train"
+    assert op_names(cap.folder)
+    assert names_in(logdir) == ["plugins"]
+    recorded = json.loads((cap.folder / "xprof-nb.json").read_text())
+    assert recorded["note"] == "batch 8"
+    assert recorded["options"] == {"host_tracer_level": 2, "python_tracer_level": 0, "hlo": True, "advanced": {}}
+    assert recorded["versions"]["jax"] == jax.__version__
+    assert recorded["devices"][0] == {"kind": "cpu", "platform": "cpu", "id": 0}
+    assert 0 < recorded["duration_s"] < 60
+    assert set(recorded["overhead"]) == {"start_s", "stop_s"}
+
+
+def test_xprof_opens_the_run(logdir, matmul) -> None:
+    raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    with xp.capture("train", logdir) as cap:
+        matmul().block_until_ready()
+    (file,) = cap.folder.glob("*.xplane.pb")
+    tools = raw_to_tool_data.xspace_to_tool_names([str(file)])
+    assert "trace_viewer" in " ".join(tools)
+
+
+def test_the_profile_opens(logdir, matmul) -> None:
+    with xp.capture("train", logdir) as cap:
+        matmul().block_until_ready()
+    assert cap.profile.name == "train"
+    assert cap.profile.origin == "captured"
+
+
+def test_three_captures_within_a_second_are_three_runs_in_order(logdir, matmul) -> None:
+    folders = []
+    for _ in range(3):
+        with xp.capture(logdir=logdir) as cap:
+            matmul().block_until_ready()
+        folders.append(cap.folder.name)
+    assert run_names(logdir) == folders
+    assert list(xp.runs(logdir)["run"]) == folders[::-1]
+
+
+def test_a_name_in_use_is_numbered_and_nothing_is_overwritten(logdir, matmul) -> None:
+    for _ in range(3):
+        with xp.capture("train", logdir):
+            matmul()
+    assert run_names(logdir) == ["train", "train-2", "train-3"]
+
+
+def test_a_name_that_escapes_is_refused_before_anything_happens(logdir) -> None:
+    with pytest.raises(UsageError, match="evil"):
+        xp.capture("../evil", logdir)
+    assert not logdir.exists()
+
+
+def test_async_work_is_in_the_profile_to_its_end(logdir) -> None:
+    chain = jax.jit(lambda x: (x @ x @ x @ x) * 0.5)
+    operand = jnp.ones((900, 900))
+    chain(operand).block_until_ready()
+    with xp.capture("async", logdir) as cap:
+        result = chain(operand)
+    assert result.is_ready()
+    assert op_names(cap.folder)
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt(), SystemExit(3)])
+def test_what_the_code_raises_is_raised_and_the_profile_so_far_kept(logdir, matmul, error) -> None:
+    @xp.capture("so far", logdir)
+    def failing() -> None:
+        matmul().block_until_ready()
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        failing()
+    assert raised.value is error
+    assert op_names(logdir / "plugins" / "profile" / "so far")
+    with xp.capture("next", logdir):
+        pass
+    assert run_names(logdir) == ["next", "so far"]
+
+
+def test_an_interrupt_while_saving_comes_after_the_save(logdir, matmul, monkeypatch) -> None:
+    real = store.save
+
+    def slow(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        return real(*arguments)
+
+    monkeypatch.setattr(store, "save", slow)
+    cap = Capture("kept", logdir)
+    cap.start()
+    matmul().block_until_ready()
+    with pytest.raises(KeyboardInterrupt):
+        cap.stop()
+    assert cap.folder is not None
+    assert op_names(cap.folder)
+
+
+INTERRUPTED = """
+import os, random, signal, sys, threading, time
+import jax, jax.numpy as jnp
+import xprof_nb as xp
+
+square = jax.jit(lambda x: x @ x)
+operand = jnp.ones((300, 300))
+square(operand).block_until_ready()
+with xp.capture("before", sys.argv[1]):
+    square(operand).block_until_ready()
+main = threading.main_thread().ident
+interrupted = 0
+
+
+def capture_interrupted():
+    timer = threading.Timer(random.uniform(0, 0.02), signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    with xp.capture(logdir=sys.argv[1]):
+        square(operand).block_until_ready()
+    timer.join()
+    time.sleep(0.01)
+
+
+for step in range(80):
+    try:
+        capture_interrupted()
+    except KeyboardInterrupt:
+        interrupted += 1
+with xp.capture("after", sys.argv[1]):
+    square(operand).block_until_ready()
+print(interrupted)
+"""
+
+
+def test_interrupts_at_any_moment_leave_the_profiler_free_and_nothing_half_written(logdir) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(logdir)], capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 60  # Python drops the few that hit a garbage-collection callback
+    assert op_names(logdir / "plugins" / "profile" / "after")
+    assert names_in(logdir) == ["plugins"]
+    for folder in (logdir / "plugins" / "profile").iterdir():
+        assert len(list(folder.iterdir())) == 2
+
+
+def test_every_call_of_a_decorated_function_is_a_run(logdir, matmul) -> None:
+    @xp.capture("step", logdir)
+    def step(factor: int) -> int:
+        """Take a step."""
+        matmul().block_until_ready()
+        return factor * 2
+
+    assert [step(2), step(3)] == [4, 6]
+    assert (step.__name__, step.__doc__) == ("step", "Take a step.")
+    assert run_names(logdir) == ["step", "step-2"]
+
+
+def test_a_decorated_coroutine_is_captured_while_it_runs(logdir, matmul) -> None:
+    import asyncio
+
+    @xp.capture("step", logdir)
+    async def step() -> str:
+        await asyncio.sleep(0.01)
+        matmul().block_until_ready()
+        return "done"
+
+    assert asyncio.run(step()) == "done"
+    assert op_names(logdir / "plugins" / "profile" / "step")
+
+
+def test_a_capture_within_a_capture_is_refused_and_the_outer_one_goes_on(logdir, matmul) -> None:
+    with xp.capture("outer", logdir) as cap:
+        with pytest.raises(ProfilerBusyError, match="'outer'"), xp.capture("inner", logdir):
+            raise AssertionError("must not run")
+        matmul().block_until_ready()
+    assert run_names(logdir) == ["outer"]
+    assert op_names(cap.folder)
+
+
+def test_a_log_dir_below_a_file_is_refused_before_the_capture(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CaptureError, match="cannot be written"), xp.capture("a", tmp_path / "file" / "logs"):
+        raise AssertionError("must not run")
+
+
+def test_too_little_space_is_refused_before_the_capture(logdir, monkeypatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: os.terminal_size((1, 1)) and type("U", (), {"free": 2**20})())
+    with pytest.raises(CaptureError, match="1 MiB are free"), xp.capture("a", logdir):
+        raise AssertionError("must not run")
+
+
+def test_a_profile_nobody_has_yet_says_so(logdir) -> None:
+    with pytest.raises(CaptureError, match="no profile yet"):
+        _ = xp.capture("a", logdir).profile
+
+
+def test_a_description_that_fails_does_not_cost_the_profile(logdir, matmul, monkeypatch) -> None:
+    def broken():
+        raise RuntimeError("device lost")
+
+    monkeypatch.setattr(metadata, "devices", broken)
+    with xp.capture("a", logdir) as cap:
+        matmul().block_until_ready()
+    assert "device lost" in json.loads((cap.folder / "xprof-nb.json").read_text())["incomplete"]
+    assert op_names(cap.folder)
+
+
+def test_a_capture_stopped_by_somebody_else_is_whole_and_its_block_ends_well(logdir, matmul) -> None:
+    with xp.capture("a", logdir) as cap:
+        matmul().block_until_ready()
+        assert Capture.running is cap
+        folder = Capture.running.stop()
+        assert Capture.running is None
+    assert cap.folder == folder
+    assert run_names(logdir) == ["a"]

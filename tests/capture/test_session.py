@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import jax
+import pytest
+
+from xprof_nb.capture import session
+from xprof_nb.capture.framing import has_events, is_whole
+from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.errors import ProfilerBusyError, UsageError
+
+OPTIONS = CaptureOptions()
+
+
+def test_a_session_gives_the_profile_and_frees_the_profiler(matmul) -> None:
+    held = session.open_session(OPTIONS, "run 'a'")
+    matmul().block_until_ready()
+    data = held.stop()
+    assert is_whole(data)
+    assert has_events(data)
+    session.check_free()
+
+
+def test_nothing_runs_nothing_is_recorded() -> None:
+    assert not has_events(session.open_session(OPTIONS, "run 'idle'").stop())
+
+
+def test_the_users_own_trace_is_named_and_left_alone(tmp_path, matmul) -> None:
+    jax.profiler.start_trace(str(tmp_path / "theirs"))
+    with pytest.raises(ProfilerBusyError, match="theirs") as refused:
+        session.open_session(OPTIONS, "run 'a'")
+    assert "\n" not in str(refused.value)
+    matmul().block_until_ready()
+    jax.profiler.stop_trace()
+    assert list((tmp_path / "theirs").rglob("*.xplane.pb"))
+
+
+def test_a_session_of_somebody_else_is_noticed_even_if_it_traces_no_host() -> None:
+    from jax._src.lib import _profiler
+
+    for level in (2, 0):
+        options = jax.profiler.ProfileOptions()
+        options.host_tracer_level = level
+        theirs = _profiler.ProfilerSession(options)
+        with pytest.raises(ProfilerBusyError):
+            session.open_session(OPTIONS, "run 'a'")
+        theirs.stop()
+
+
+def test_while_ours_runs_jax_refuses_the_user_and_keeps_ours(tmp_path, matmul) -> None:
+    held = session.open_session(OPTIONS, "run 'ours'")
+    with pytest.raises(RuntimeError, match="already been started"):
+        jax.profiler.start_trace(str(tmp_path))
+    with pytest.raises(RuntimeError, match="run 'ours'"):
+        jax.profiler.stop_trace()
+    with pytest.raises(ProfilerBusyError, match="run 'ours'"):
+        session.open_session(OPTIONS, "run 'b'")
+    matmul().block_until_ready()
+    assert has_events(held.stop())
+    jax.profiler.start_trace(str(tmp_path))
+    jax.profiler.stop_trace()
+
+
+def test_a_running_profiler_server_does_not_keep_us_out(matmul) -> None:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    jax.profiler.start_server(port)
+    try:
+        held = session.open_session(OPTIONS, "run 'a'")
+        matmul().block_until_ready()
+        assert has_events(held.stop())
+    finally:
+        jax.profiler.stop_server()
+
+
+def test_without_jaxs_session_the_public_functions_do(monkeypatch, matmul, tmp_path) -> None:
+    monkeypatch.setattr(session, "_jax_state", lambda: None)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    held = session.open_session(OPTIONS, "run 'a'")
+    matmul().block_until_ready()
+    data = held.stop()
+    assert is_whole(data)
+    assert has_events(data)
+    assert not list(tmp_path.iterdir())
+
+
+def test_python_calls_are_recorded_only_when_asked_for(matmul) -> None:
+    def profile(options: CaptureOptions) -> bytes:
+        held = session.open_session(options, "run 'a'")
+        matmul().block_until_ready()
+        return held.stop()
+
+    assert b"$conftest.py" not in profile(OPTIONS)
+    assert b"$conftest.py" in profile(CaptureOptions(python_tracer_level=1))
+
+
+def test_options_say_what_jax_is_told() -> None:
+    told = CaptureOptions(host_tracer_level=3, python_tracer_level=1, hlo=False).for_jax()
+    assert (told.host_tracer_level, told.python_tracer_level, told.enable_hlo_proto) == (3, 1, False)
+
+
+@pytest.mark.parametrize("wrong", [{"host_tracer_level": 4}, {"python_tracer_level": -1}, {"host_tracer_level": True}])
+def test_levels_out_of_bounds_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(UsageError):
+        CaptureOptions(**wrong)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from xprof_nb import args
+from xprof_nb.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("3s", 3), ("500ms", 0.5), ("2m", 120), ("2min", 120), ("1.5", 1.5), (".5s", 0.5), ("3 S", 3)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert args.seconds(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "s", "3h", "-1s", "0", "0ms", "nan", "inf", "1e9", "3s3", "100000s", "３s x"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        args.seconds(text)
+
+
+def test_capture_with_every_option() -> None:
+    command = args.parse_magic("capture 3s --name train --note 'batch 8, bf16' --python --logdir /tmp/x")
+    assert command == args.CaptureCommand(3.0, "train", "batch 8, bf16", 1, "/tmp/x")
+
+
+def test_a_cell_takes_the_same_options_but_lasts_as_long_as_it_does() -> None:
+    options = "--name train --note n --python --logdir d"
+    assert args.parse_cell_magic(options) == args.CaptureCommand(None, "train", "n", 1, "d")
+    magic = args.parse_magic(f"capture 1s {options}")
+    assert isinstance(magic, args.CaptureCommand)
+    assert args.parse_cell_magic(options) == args.CaptureCommand(None, *list(vars(magic).values())[1:])
+    with pytest.raises(UsageError, match="3s"):
+        args.parse_cell_magic("3s")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "op-profile",
+        "op-profile RUN --by category --top 5 --format json -o out.json --logdir d",
+        "ops 'a run' --format csv",
+        "overview --format html -o page.html",
+        "ls --format json",
+        "open ../elsewhere",
+        "doctor",
+    ],
+)
+def test_notebook_and_shell_read_a_question_alike(line: str) -> None:
+    import shlex
+
+    assert args.parse_magic(line) == args.parse_shell(shlex.split(line))
+
+
+def test_a_question_says_what_it_asks() -> None:
+    command = args.parse_magic("op-profile RUN --by source --top 7 --format csv")
+    assert command == args.QueryCommand("op_profile", "RUN", None, {"by": "source"}, 7, "csv", None)
+    assert args.parse_magic("ops") == args.QueryCommand("ops")
+
+
+@pytest.mark.parametrize("action", ["wait", "status", "cancel"])
+def test_only_a_notebook_has_a_capture_to_manage(action: str) -> None:
+    assert args.parse_magic(action) == args.JobCommand(action)
+    with pytest.raises(UsageError):
+        args.parse_shell([action])
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("capture", "DURATION"),
+        ("capture 3x", "not a duration"),
+        ("capture 3s --nam x", "--nam"),
+        ("capture 3s --name", "expected one argument"),
+        ("capture 3s --steps 4", "--steps"),
+        ("profile", "op-profile"),
+        ("op-profile --by size", "category"),
+        ("ops --top 0", "number of rows"),
+        ("ops --format xml", "table"),
+        ("capture 'a", "quot"),
+    ],
+)
+def test_a_wrong_line_says_what_is_wrong_and_never_ends_the_process(line: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why) as refused:
+        args.parse_magic(line)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("line", ["", "-h", "--help", "capture -h", "op-profile --help"])
+def test_help_is_text(line: str) -> None:
+    with pytest.raises(args.HelpAsked, match=r"usage: %xprof"):
+        args.parse_magic(line)
+
+
+def test_help_names_every_verb_with_what_it_does() -> None:
+    with pytest.raises(args.HelpAsked) as asked:
+        args.parse_magic("")
+    for verb in ("capture", "wait", "status", "cancel", "ls", "open", "overview", "op-profile", "ops", "doctor"):
+        assert verb in str(asked.value)

@@ -1,0 +1,62 @@
+"""Whether JAX is computing in this process right now."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from xprof_nb.capture.framing import has_events
+from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.capture.session import open_session
+
+PROBE_S = 0.15
+
+
+def started() -> bool:
+    """Return whether JAX has its devices; asking JAX for them earlier would fix flags a cell may still set."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bridge.backends_are_initialized()
+
+
+def in_flight() -> bool:
+    """Return whether a computation somebody holds the result of has not ended: dispatch is asynchronous."""
+    jax = sys.modules.get("jax")
+    return jax is not None and started() and any(_pending(array) for array in jax.live_arrays())
+
+
+def at_work() -> bool:
+    """Return whether JAX is computing, whoever started it: a thread, or a cell that left work on the devices.
+
+    Two looks, since neither is enough. An unfinished array proves work and costs nothing; but small programs on a
+    CPU run inside the call and never leave one. So the profiler itself watches for a moment: in an idle process it
+    records not one event. CPU time of other threads proves nothing: one that waits for a TPU uses none, and one that
+    compiles our own code uses plenty.
+    """
+    if not started():
+        return False
+    if in_flight():
+        return True
+    session = open_session(CaptureOptions(hlo=False), "a look at what is running")
+    try:
+        time.sleep(PROBE_S)
+    except BaseException:
+        session.discard()
+        raise
+    return has_events(session.stop()) or in_flight()
+
+
+def wait_for_dispatched() -> None:
+    """Wait until the computations whose results are held have ended, so that a profile shows them whole."""
+    jax = sys.modules.get("jax")
+    if jax is None or not started():
+        return
+    for array in jax.live_arrays():
+        if _pending(array):
+            array.block_until_ready()
+
+
+def _pending(array: object) -> bool:
+    try:
+        return not array.is_deleted() and not array.is_ready()  # type: ignore[attr-defined]
+    except RuntimeError:  # donated between the two questions
+        return False

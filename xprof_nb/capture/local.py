@@ -1,0 +1,270 @@
+"""Capturing a profile of this process: ``with capture("name")``, and as a decorator."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from xprof_nb.capture import activity, cells, metadata, store
+from xprof_nb.capture.names import check_name, moment_name
+from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.capture.session import Session, check_free, open_session
+from xprof_nb.capture.shield import shielded
+from xprof_nb.errors import CaptureError
+from xprof_nb.runs import default_logdir
+from xprof_nb.runs.sidecar import Sidecar
+
+if TYPE_CHECKING:
+    import os
+    from types import TracebackType
+
+    from xprof_nb.api import Profile
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def capture(
+    name: str | None = None,
+    logdir: str | os.PathLike[str] | None = None,
+    *,
+    note: str = "",
+    host_tracer_level: int = 2,
+    python_tracer_level: int = 0,
+    advanced: Mapping[str, Any] | None = None,
+) -> Capture:
+    """Capture what runs inside a ``with`` block, or in each call of a decorated function.
+
+    Parameters
+    ----------
+    name
+        Name of the run; ``-2``, ``-3`` … is added if it is taken. By default the moment it starts.
+    logdir
+        Where runs are kept; by default ``$XPROF_NB_LOGDIR``, else ``xprof-logs/`` below the working directory.
+    note
+        Anything worth remembering of this run.
+    host_tracer_level, python_tracer_level, advanced
+        See `CaptureOptions`.
+
+    Returns
+    -------
+    Capture
+        Its ``.profile`` answers once the block has ended.
+
+    Raises
+    ------
+    UsageError
+        The name or an option is out of bounds.
+    ProfilerBusyError
+        On entering: the profiler of this process is in use. Says by whom.
+    CaptureError
+        On entering: the log dir cannot be written. On leaving: saving failed; the message says where the data is.
+
+    Examples
+    --------
+    >>> with xp.capture("train-1", note="batch 8") as cap:  # doctest: +SKIP
+    ...     train_step(state, batch)
+    >>> cap.profile.op_profile()  # doctest: +SKIP
+    """
+    options = CaptureOptions(host_tracer_level, python_tracer_level, advanced=dict(advanced or {}))
+    return Capture(name, logdir, note=note, options=options)
+
+
+class Capture:
+    """One capture of this process. It may be entered again once it has ended: each time makes a run of its own.
+
+    Attributes
+    ----------
+    name
+        The name asked for, None for the moment of the start.
+    logdir
+        Where the run is saved.
+    cell
+        Source of the notebook cell that is captured, None if it is not one.
+    folder
+        The run's folder, None until it is saved.
+    data
+        The collected XSpace while it is not on disk yet, else None.
+    running
+        The capture that has the profiler now, whoever made it.
+    """
+
+    running: ClassVar[Capture | None] = None
+
+    def __init__(
+        self,
+        name: str | None = None,
+        logdir: str | os.PathLike[str] | None = None,
+        *,
+        note: str = "",
+        options: CaptureOptions | None = None,
+    ) -> None:
+        self.name = None if name is None else check_name(name)
+        self.logdir = Path(default_logdir() if logdir is None else logdir).expanduser().absolute()
+        self.note = note
+        self.options = options or CaptureOptions()
+        self.cell: str | None = None
+        self.folder: Path | None = None
+        self.data: bytes | None = None
+        self._session: Session | None = None
+        self._record = Sidecar()
+        self._run = ""
+        self._wanted = False
+        self._clock = 0.0
+        self._stopping = threading.Lock()
+
+    @property
+    def profile(self) -> Profile:
+        """The profile this made.
+
+        Raises
+        ------
+        CaptureError
+            It has not ended, or could not be saved.
+        """
+        from xprof_nb import api  # noqa: PLC0415 - it sits on this module
+
+        if self.folder is None:
+            raise CaptureError("this capture has no profile yet", hint="It has one after the `with` block.")
+        return api.open(self.folder)
+
+    def check(self) -> None:
+        """Raise what would keep this capture from starting, without starting it."""
+        check_free()
+        store.check_writable(self.logdir)
+
+    def start(self) -> None:
+        """Start profiling; see `capture` for what it raises."""
+        self._wanted = True
+        shielded(self._start, "xprof_nb start")
+
+    def stop(self) -> Path:
+        """Stop profiling, save the run and return its folder; an interrupt is raised only after that.
+
+        A capture that somebody else has stopped meanwhile returns its folder as well.
+        """
+        return shielded(self._stop_once, "xprof_nb stop")
+
+    def save(self) -> Path:
+        """Save what was collected, again if it failed before."""
+        if self.data is None:
+            raise CaptureError("this capture holds nothing that is not saved")
+        self.folder = store.save(self.data, self.logdir, self._run, self._record)
+        self.data = None
+        return self.folder
+
+    def abandon(self) -> None:
+        """Free the profiler if it is ours, and drop what it recorded."""
+        self._wanted = False
+        session, self._session = self._session, None
+        if session is not None:
+            Capture.running = None
+            session.discard()
+
+    def __enter__(self) -> Self:
+        self.cell = cells.current_cell()
+        try:
+            self.start()
+        except BaseException:
+            self.abandon()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                activity.wait_for_dispatched()
+        finally:
+            try:
+                self.stop()
+            except KeyboardInterrupt:
+                if self._session is not None:  # it came before stopping had begun
+                    self.stop()
+                raise
+            except CaptureError as failure:
+                # The person's own exception matters more than ours.
+                if error is None:
+                    raise
+                error.add_note(str(failure))
+
+    def __call__(self, function: F) -> F:
+        """Decorate ``function``: every call is captured as a run of its own."""
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def captured_async(*args: Any, **kwargs: Any) -> Any:
+                with self:
+                    return await function(*args, **kwargs)
+
+            return captured_async  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def captured(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return captured  # type: ignore[return-value]
+
+    def _start(self) -> None:
+        self.check()
+        asked = time.perf_counter()
+        moment = datetime.now(UTC)
+        run = self.name or moment_name(moment)
+        session = open_session(self.options, f"run {run!r}")
+        self.folder, self.data, self._run, self._session = None, None, run, session
+        Capture.running = self
+        if not self._wanted:
+            self.abandon()
+        self._clock = time.perf_counter()
+        self._record = Sidecar(
+            name=run,
+            note=self.note,
+            started=moment,
+            cell=self.cell,
+            options=self.options.to_dict(),
+            hostname=socket.gethostname(),
+            overhead={"start_s": self._clock - asked},
+        )
+
+    def _stop_once(self) -> Path:
+        with self._stopping:
+            session, self._session = self._session, None
+            if session is not None:
+                return self._stop(session)
+        if self.folder is None:
+            raise CaptureError("this capture is not running")
+        return self.folder
+
+    def _stop(self, session: Session) -> Path:
+        Capture.running = None
+        stopped = time.perf_counter()
+        data = session.stop()
+        collected = time.perf_counter()
+        self.data = data or None
+        store.check_profile(data)
+        self._record = self._described(data, duration_s=stopped - self._clock, stop_s=collected - stopped)
+        return self.save()
+
+    def _described(self, data: bytes, *, duration_s: float, stop_s: float) -> Sidecar:
+        overhead = {**self._record.overhead, "stop_s": stop_s}
+        known = replace(self._record, duration_s=duration_s, stop_s=stop_s, overhead=overhead)
+        try:
+            return replace(
+                known,
+                cells=cells.cells_in(data),
+                versions=metadata.versions(),
+                devices=metadata.devices(),
+                xla_flags=metadata.xla_flags(),
+                peaks=metadata.peaks(),
+            )
+        except Exception as error:  # the profile is worth more than its description, and is saved without it
+            return replace(known, other={"incomplete": f"{type(error).__name__}: {error}"})

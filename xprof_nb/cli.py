@@ -1,0 +1,59 @@
+"""``xprof-nb``: the questions of the notebook, from a shell."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from xprof_nb import args, doctor, verbs
+from xprof_nb.errors import ProfileError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DONE, CANNOT, MISUSED = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0 done, 1 the profile cannot answer, 2 usage."""
+    try:
+        _print(run(args.parse_shell(sys.argv[1:] if arguments is None else arguments)))
+    except args.HelpAsked as text:
+        _print(str(text))
+    except UsageError as error:
+        return _complain(error, MISUSED)
+    except (ProfileError, OSError) as error:
+        return _complain(error, CANNOT)
+    return DONE
+
+
+def run(command: args.Command) -> str:
+    """Do one command and return what to print."""
+    match command:
+        case args.ListCommand():
+            return verbs.runs_text(verbs.list_runs(command), command.format or "table")
+        case args.OpenCommand():
+            return verbs.describe(verbs.open_run(command))
+        case args.QueryCommand():
+            return verbs.write(verbs.ask(command), command)
+        case args.DoctorCommand():
+            return doctor.text()
+    raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
+
+
+def _print(text: str) -> None:
+    try:
+        print(text, flush=True)  # noqa: T201 - this is what a command line is for
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); keep the interpreter from complaining when it flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(error: Exception, status: int) -> int:
+    print(f"xprof-nb: {error}", file=sys.stderr)  # noqa: T201
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""``%xprof`` and ``%%xprof``."""
+# ruff: noqa: T201 - what a magic prints is the output of its cell
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from IPython.core import error as ipython_error
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+
+from xprof_nb import args, doctor, verbs
+from xprof_nb.capture import calibrate
+from xprof_nb.capture.local import Capture
+from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.errors import CaptureError, ProfileError, UsageError
+from xprof_nb.formats import warm
+from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
+from xprof_nb.jupyter.live_capture import LiveCapture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def load(shell: Any) -> None:
+    """Add the magics to an IPython shell; get the decoder and this machine's roofs ready meanwhile."""
+    shell.register_magics(XprofMagics)
+    if begin_in_place not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(begin_in_place)
+    warm.warm()
+    # Once a machine, a few seconds: as a notebook begins is when it is least likely to be timing anything.
+    threading.Thread(target=calibrate.ensure, name="xprof_nb calibrate", daemon=True).start()
+
+
+def unload(shell: Any) -> None:
+    """Take the magics away again."""
+    if begin_in_place in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(begin_in_place)
+    for kind, names in (("line", ("xprof", BEGIN)), ("cell", ("xprof",))):
+        for name in names:
+            shell.magics_manager.magics[kind].pop(name, None)
+
+
+@magics_class
+class XprofMagics(Magics):  # type: ignore[misc]
+    """Capture and read XLA profiles: ``%xprof --help``."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._live: LiveCapture | None = None
+
+    @line_magic  # type: ignore[untyped-decorator]
+    def xprof(self, line: str) -> Any:
+        """Capture and read XLA profiles: ``%xprof --help``."""
+        try:
+            with _told():
+                return self._do(args.parse_magic(line))
+        except args.HelpAsked as text:
+            print(text)
+
+    @no_var_expand  # type: ignore[untyped-decorator]
+    @cell_magic("xprof")  # type: ignore[untyped-decorator]
+    def xprof_cell(self, line: str, cell: str) -> None:
+        """Run a cell under the profiler, then show its op profile.
+
+        Cells typed by a person are rewritten before they get here, see `begin_in_place`; this serves the others:
+        ``run_cell_magic``, and ``%%xprof`` above another cell magic.
+        """
+        with _told():
+            capture = self._start_cell(line)
+        result = None
+        try:
+            result = self.shell.run_cell(cell)
+        finally:
+            capture.finish(result)
+
+    @line_magic(BEGIN)  # type: ignore[untyped-decorator]
+    def begin_cell(self, line: str) -> None:
+        """Start profiling the rest of this cell: what ``%%xprof`` becomes."""
+        with _told():
+            self._start_cell(line)
+
+    def _start_cell(self, line: str) -> CellCapture:
+        try:
+            command = args.parse_cell_magic(line)
+        except args.HelpAsked as text:  # an error here: the cell must not run
+            raise UsageError(str(text)) from None
+        return CellCapture(self.shell, self._capture(command))
+
+    def _do(self, command: args.Command) -> Any:
+        match command:
+            case args.CaptureCommand():
+                return self._start_live(command)
+            case args.JobCommand():
+                return self._manage(command)
+            case args.ListCommand():
+                runs = verbs.list_runs(command)
+                return runs if command.format is None else print(verbs.runs_text(runs, command.format))
+            case args.OpenCommand():
+                self._settle(command.run)
+                return verbs.open_run(command)
+            case args.QueryCommand():
+                self._settle(command.run)
+                result = verbs.ask(command)
+                return result if verbs.answer_format(command) is None else print(verbs.write(result, command))
+            case args.DoctorCommand():
+                return print(doctor.text())
+
+    def _capture(self, command: args.CaptureCommand) -> Capture:
+        live = self._live
+        if live is not None and live.under_way:
+            raise CaptureError(f"a capture is under way: {live.status}", hint="`%xprof cancel` ends it.")
+        options = CaptureOptions(python_tracer_level=command.python_tracer_level)
+        return Capture(command.name, command.logdir, note=command.note, options=options)
+
+    def _start_live(self, command: args.CaptureCommand) -> None:
+        assert command.duration_s is not None
+        self._live = LiveCapture(self.shell, self._capture(command), command.duration_s)
+
+    def _manage(self, command: args.JobCommand) -> None:
+        live = self._live
+        if live is None or not live.under_way:
+            self._manage_others(command)
+        elif command.action == "wait":
+            live.wait()
+        elif command.action == "cancel":
+            live.cancel()
+        else:
+            print(live.status)
+
+    def _manage_others(self, command: args.JobCommand) -> None:
+        """Do the same with a capture made in code, should one be running; waiting for one is its code's affair."""
+        other = Capture.running
+        if command.action == "cancel" and other is not None:
+            print(f"saved {other.stop()}")
+        elif command.action == "status":
+            print("No capture is under way." if other is None else f"A capture made in code is running: {other.name}")
+        elif command.action == "cancel" or self._live is None:
+            raise CaptureError("no capture is under way", hint="Start one: %xprof capture 3s.")
+
+    def _settle(self, run: str | None) -> None:
+        """Wait for the capture under way if the newest run is wanted: it will be that one."""
+        if run is None and self._live is not None and self._live.started and self._live.under_way:
+            self._live.wait()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn our errors into the kind IPython shows in one line, without a traceback."""
+    try:
+        yield
+    except ProfileError as error:
+        raise ipython_error.UsageError(str(error)) from None

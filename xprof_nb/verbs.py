@@ -1,0 +1,125 @@
+"""What the verbs of the grammar do, whoever asks: find the run, ask the question, write the answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xprof_nb import api
+from xprof_nb.errors import UsageError
+from xprof_nb.model import units
+from xprof_nb.runs import default_logdir
+from xprof_nb.views import fallback
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xprof_nb.args import Format, ListCommand, OpenCommand, QueryCommand
+
+_BY_SUFFIX: dict[str, Format] = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
+_RUN_COLUMNS = {
+    "run": "run",
+    "started": "started",
+    "duration": "duration_s",
+    "hosts": "host_count",
+    "size": "bytes",
+    "origin": "origin",
+    "device": "device",
+    "note": "note",
+}
+_WORDS = ("run", "started", "origin", "device", "note")
+
+
+def open_run(command: OpenCommand | QueryCommand) -> api.Profile:
+    """Open the run a command means: a path, the name of a run in the log dir, or the newest there."""
+    logdir = Path(command.logdir or default_logdir())
+    if command.run is None:
+        return api.open(logdir)
+    named = logdir / "plugins" / "profile" / command.run
+    return api.open(named if named.is_dir() and not Path(command.run).exists() else command.run)
+
+
+def ask(command: QueryCommand) -> api.Result:
+    """Ask a command's question about its run; of a tree `top` are the largest nodes, of a list the first rows."""
+    params = dict(command.params)
+    is_tree = command.query == "op_profile"
+    if is_tree and command.top is not None:
+        params["limit"] = command.top
+    result = open_run(command).ask(command.query, **params)
+    if is_tree or command.top is None:
+        return result
+    first = replace(result.answer, frame=result.frame.head(command.top))
+    return api.Result(first, result.query, result.params, result.profile)
+
+
+def list_runs(command: ListCommand) -> pd.DataFrame:
+    """List the runs of a log dir, newest first."""
+    return api.runs(command.logdir)
+
+
+def answer_format(command: QueryCommand) -> Format | None:
+    """Return the format a command asks for, if only by the name of its output file."""
+    if command.format is not None or command.output is None:
+        return command.format
+    return _BY_SUFFIX.get(Path(command.output).suffix.lower(), "table")
+
+
+def describe(profile: api.Profile) -> str:
+    """Return what a run holds, as text."""
+    recorded = profile.data.metadata
+    programs = [program.name for program in profile.programs.values()]
+    lines = {
+        "run": profile.name,
+        "path": profile.path,
+        "note": recorded.get("note"),
+        "recorded": " on ".join(filter(None, (str(recorded.get("started") or ""), ", ".join(profile.hosts)))),
+        "devices": ", ".join(f"{device.name} {device.model}".strip() for device in profile.devices),
+        "programs": ", ".join(dict.fromkeys(programs)),
+        "versions": ", ".join(f"{name} {number}" for name, number in recorded.get("versions", {}).items()),
+        "flags": recorded.get("xla_flags"),
+        "notes": "; ".join(profile.data.notes),
+    }
+    return "\n".join(f"{name:9} {value}" for name, value in lines.items() if value)
+
+
+def write(result: api.Result, command: QueryCommand) -> str:
+    """Write an answer as its command wants it, and return what is left to print."""
+    chosen = answer_format(command) or "table"
+    if chosen == "html":
+        if command.output is None:
+            raise UsageError("a page is written to a file", hint="Say which: -o page.html")
+        return f"wrote {result.to_html(command.output)}"
+    text = text_of(result, chosen, command.top)
+    if command.output is None:
+        return text
+    Path(command.output).write_text(text + "\n", encoding="utf-8")
+    return f"wrote {command.output}"
+
+
+def text_of(result: api.Result, chosen: Format, top: int | None) -> str:
+    """Return an answer as text: a table in human units, or all of it as JSON or CSV with units in the names."""
+    if chosen == "json":
+        return json.dumps(result.to_dict(), indent=1, allow_nan=False)
+    if chosen == "csv":
+        return (result.to_csv() or "").rstrip("\r\n")
+    return fallback.plain(fallback.table(result, rows=top or fallback.ROWS))
+
+
+def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
+    """Return the list of runs as text."""
+    if chosen == "json":
+        return str(frame.to_json(orient="records", date_format="iso", indent=1))
+    columns = tuple(
+        fallback.Column(head, tuple(_cell(name, value) for value in frame[name]), is_text=name in _WORDS)
+        for head, name in _RUN_COLUMNS.items()
+    )
+    notes = tuple(frame.attrs.get("notes", ()))
+    return fallback.plain(fallback.Table(f"{len(frame)} runs", "", columns, (0,) * len(frame), notes))
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "started" and hasattr(value, "strftime"):
+        return units.text(value.strftime("%Y-%m-%d %H:%M:%S"))
+    return str(units.formatter(name)(value))
