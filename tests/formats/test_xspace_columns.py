@@ -129,6 +129,13 @@ def test_time_starts_at_the_line_even_when_the_line_says_so_last():
     assert events.metadata.tolist() == [-1]
 
 
+def test_each_line_has_its_own_clock():
+    space = _space(size=[None, None])
+    space.planes[0].lines.add(timestamp_ns=100).events.add(offset_ps=1)
+    space.planes[0].lines.add(timestamp_ns=-1)
+    assert _plane(space).events.start_ps.tolist() == [7003, 7003, 100_001]
+
+
 def test_an_aggregated_event_has_occurrences_and_no_position():
     space = _space(size=[None, None])
     space.planes[0].lines[0].events[1].num_occurrences = 9
