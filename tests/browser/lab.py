@@ -35,8 +35,8 @@ class Lab:
     process: subprocess.Popen[bytes]
 
     def page(self, path: str = "") -> str:
-        """Return the address that opens a file."""
-        return f"{self.url}/lab/tree/{path}?token={self.token}&reset"
+        """Return the address that opens a file, or an empty workspace."""
+        return f"{self.url}/lab{'/tree/' + path if path else ''}?token={self.token}&reset"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send one REST request and return its JSON."""
