@@ -57,7 +57,7 @@ function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
   const { labels, kind } = row.node;
   const twisty = row.expanded === null ? '' : row.expanded ? '▾' : '▸';
   const name = labels.name ?? MISSING;
-  const source = labels.source && labels.source !== name && kind !== 'source' ? labels.source : null;
+  const source = kind === 'op' && labels.source ? fileAndLine(labels.source) : null;
   const cell = h(
     'div',
     { class: 'jp-OpProfile-cell jp-OpProfile-name', attrs: { role: 'rowheader' }, data: { field: 'name' } },
@@ -68,6 +68,11 @@ function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
   );
   cell.style.setProperty('--xprof-level', String(row.level - 1));
   return cell;
+}
+
+/** A source without its folders, which the tooltip and the details have. */
+function fileAndLine(source: string): string {
+  return source.split('/').pop() || source;
 }
 
 function shareCell(row: NodeRow, field: Field): HTMLElement {

@@ -251,7 +251,6 @@ function moreCell(row: MoreRow, text: string): HTMLElement {
   const cell = h(
     'div',
     { class: 'jp-OpProfile-cell jp-OpProfile-name jp-OpProfile-more', attrs: { role: 'rowheader' } },
-    h('span', { class: 'jp-OpProfile-twisty' }),
     `… ${count(row.missing)} more`,
     h('span', { class: 'jp-OpProfile-source' }, text)
   );
