@@ -79,7 +79,10 @@ function shareCell(row: NodeRow, field: Field): HTMLElement {
   const { measures, labels, kind } = row.node;
   const fraction = measures.time_fraction;
   const bar = h('span', { class: 'jp-OpProfile-bar', data: { kind: kindOf(labels.work_kind).id } });
-  bar.style.width = `${Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) * 100 : 0}%`;
+  if (fraction > 0) {
+    bar.style.width = `${Math.min(1, fraction) * 100}%`;
+    bar.style.minWidth = '1px';
+  }
   if (kind === 'op' || kind === 'fused') {
     bar.style.setProperty('--xprof-shade', `${shade(labels.name ?? '')}%`);
   }

@@ -111,7 +111,7 @@ export class TreeTable {
 
   private _fit(): void {
     const fields = fittingFields(this._width());
-    const changed = fields.length !== this._fields.length;
+    const changed = gridTemplate(fields) !== gridTemplate(this._fields);
     this._fields = fields;
     if (changed) {
       this._drawHead();
