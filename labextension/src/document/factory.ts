@@ -18,6 +18,8 @@ export class ProfileFactory extends ABCWidgetFactory<DocumentWidget<RunView>> {
     const content = new RunView(this._api, context.localPath, this._trans);
     const widget = new DocumentWidget({ content, context });
     widget.title.icon = xprofIcon;
+    // It would only say that the file is read-only.
+    widget.toolbar.hide();
     return widget;
   }
 }

@@ -4,28 +4,28 @@ import type { Api } from '../api';
 const FRESH_FOR_MS = 10_000;
 
 export class KnownRuns {
-  private _paths: Promise<ReadonlySet<string>> | null = null;
+  private _folders: Promise<readonly string[]> | null = null;
   private _asked = 0;
 
   constructor(readonly api: Api) {}
 
-  /** Whether the server lists a run of that path; false when it cannot be asked. */
+  /** Whether the server lists the run of a folder or file; false when it cannot be asked. */
   async has(path: string): Promise<boolean> {
     if (path === '') {
       return false;
     }
-    if (this._paths === null || Date.now() - this._asked > FRESH_FOR_MS) {
+    if (this._folders === null || Date.now() - this._asked > FRESH_FOR_MS) {
       this._asked = Date.now();
-      this._paths = this._fetch();
+      this._folders = this._fetch();
     }
-    return (await this._paths).has(path);
+    return (await this._folders).some((folder) => path === folder || path.startsWith(`${folder}/`));
   }
 
-  private async _fetch(): Promise<ReadonlySet<string>> {
+  private async _fetch(): Promise<readonly string[]> {
     try {
-      return new Set((await this.api.runs()).runs.map((run) => run.path));
+      return (await this.api.runs()).runs.map((run) => run.path).filter(Boolean);
     } catch {
-      return new Set();
+      return [];
     }
   }
 }

@@ -45,7 +45,12 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     for (const command of [CommandIDs.openPanel, CommandIDs.refreshRuns]) {
       palette?.addItem({ command, category: PALETTE_CATEGORY });
     }
-    launcher?.add({ command: CommandIDs.openPanel, category: trans.__('Other'), rank: 10 });
+    launcher?.add({
+      command: CommandIDs.openPanel,
+      args: { isLauncher: true },
+      category: trans.__('Other'),
+      rank: 10
+    });
   }
 };
 

@@ -57,7 +57,7 @@ function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
   const { labels, kind } = row.node;
   const twisty = row.expanded === null ? '' : row.expanded ? '▾' : '▸';
   const name = labels.name ?? MISSING;
-  const source = labels.source && labels.source !== name && kind !== 'source' ? labels.source : null;
+  const source = kind === 'op' && labels.source ? fileAndLine(labels.source) : null;
   const cell = h(
     'div',
     { class: 'jp-OpProfile-cell jp-OpProfile-name', attrs: { role: 'rowheader' }, data: { field: 'name' } },
@@ -70,11 +70,19 @@ function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
   return cell;
 }
 
+/** A source without its folders, which the tooltip and the details have. */
+function fileAndLine(source: string): string {
+  return source.split('/').pop() || source;
+}
+
 function shareCell(row: NodeRow, field: Field): HTMLElement {
   const { measures, labels, kind } = row.node;
   const fraction = measures.time_fraction;
   const bar = h('span', { class: 'jp-OpProfile-bar', data: { kind: kindOf(labels.work_kind).id } });
-  bar.style.width = `${Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) * 100 : 0}%`;
+  if (fraction > 0) {
+    bar.style.width = `${Math.min(1, fraction) * 100}%`;
+    bar.style.minWidth = '1px';
+  }
   if (kind === 'op' || kind === 'fused') {
     bar.style.setProperty('--xprof-shade', `${shade(labels.name ?? '')}%`);
   }

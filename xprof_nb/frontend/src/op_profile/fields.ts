@@ -114,10 +114,16 @@ const KEPT_LONGEST: readonly string[] = [
   'framework'
 ];
 
+/** The least room for names in a table of some width: they are what people look for. */
+const NAME_SHARE = 0.22;
+const WIDEST_NAME = 320;
+
 /** The columns that fit into a width, in table order: the least important give way first. */
 export function fittingFields(width: number): Field[] {
+  const name = fieldOf('name');
+  const nameWidth = Math.round(Math.min(WIDEST_NAME, Math.max(name.width, width * NAME_SHARE)));
   const kept = new Set<string>();
-  let used = 0;
+  let used = nameWidth - name.width;
   for (const [index, id] of KEPT_LONGEST.entries()) {
     const field = fieldOf(id);
     if (index >= ALWAYS && used + field.width > width) {
@@ -126,7 +132,9 @@ export function fittingFields(width: number): Field[] {
     kept.add(id);
     used += field.width;
   }
-  return FIELDS.filter((field) => kept.has(field.id));
+  return FIELDS.filter((field) => kept.has(field.id)).map((field) =>
+    field.id === 'name' ? { ...field, width: nameWidth } : field
+  );
 }
 
 /** The CSS grid columns of some fields. */

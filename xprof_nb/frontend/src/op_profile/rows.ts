@@ -46,7 +46,8 @@ export interface MoreRow extends Place {
 
 export type Row = NodeRow | MoreRow;
 
-const SEARCHED: readonly Label[] = ['name', 'op', 'category', 'framework_op', 'source', 'program'];
+const SEARCHED: readonly Label[] = ['name', 'op', 'category', 'framework_op', 'source'];
+const NAME_ONLY: readonly Label[] = ['name'];
 
 /** The rows on show, top to bottom. */
 export function visibleRows(tree: OpTree, choice: Choice): Row[] {
@@ -65,8 +66,11 @@ export function searchTerms(filter: string): string[] {
   return filter.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
+/** Whether every word is found in a row; of a fused instruction only in its name, the rest it shares with its fusion. */
 export function matches(node: OpNode, terms: readonly string[]): boolean {
-  const haystack = SEARCHED.map((name) => node.labels[name] ?? '')
+  const searched = node.kind === 'fused' ? NAME_ONLY : SEARCHED;
+  const haystack = searched
+    .map((name) => node.labels[name] ?? '')
     .join('\n')
     .toLowerCase();
   return terms.every((term) => haystack.includes(term));

@@ -111,7 +111,7 @@ export class TreeTable {
 
   private _fit(): void {
     const fields = fittingFields(this._width());
-    const changed = fields.length !== this._fields.length;
+    const changed = gridTemplate(fields) !== gridTemplate(this._fields);
     this._fields = fields;
     if (changed) {
       this._drawHead();
@@ -251,7 +251,6 @@ function moreCell(row: MoreRow, text: string): HTMLElement {
   const cell = h(
     'div',
     { class: 'jp-OpProfile-cell jp-OpProfile-name jp-OpProfile-more', attrs: { role: 'rowheader' } },
-    h('span', { class: 'jp-OpProfile-twisty' }),
     `… ${count(row.missing)} more`,
     h('span', { class: 'jp-OpProfile-source' }, text)
   );

@@ -6,7 +6,7 @@ export const GROUPINGS = ['program', 'category', 'framework', 'source'] as const
 export type Grouping = (typeof GROUPINGS)[number];
 
 const SORTS: readonly { readonly label: string; readonly by: Measure }[] = [
-  { label: 'time', by: 'time_ps' },
+  { label: 'time', by: 'time_fraction' },
   { label: 'wasted', by: 'wasted_fraction' },
   { label: 'flops', by: 'flops_per_s' }
 ];

@@ -51,7 +51,7 @@ class OpProfileView implements Mounted {
   private readonly _status = h('div', { class: 'jp-OpProfile-status' });
   private readonly _stops: (() => void)[] = [];
   private readonly _bindings: readonly KeyBinding[];
-  private _sort: Sort = { by: 'time_ps', descending: true };
+  private _sort: Sort = { by: 'time_fraction', descending: true };
   private _filter = '';
   private _rows: Row[] = [];
   private _active: string | null = null;
