@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from xprof_nb import __version__
-from xprof_nb.capture import session, store
 from xprof_nb.errors import ProfileError
 from xprof_nb.runs import default_logdir
 
@@ -33,6 +32,8 @@ class Finding:
 
 def findings() -> Iterator[Finding]:
     """Look at everything a capture and its view need; each finding stands for itself."""
+    from xprof_nb.capture import session, store  # noqa: PLC0415 - the one thing here that may load jax
+
     yield Finding("xprof_nb", "ok", f"{__version__}, Python {sys.version.split()[0]}")
     yield from (_package(name) for name in ("jax", "jaxlib", "jupyterlab", "anywidget", "xprof"))
     yield _kernel()

@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
-from captured import op_names, run_names
 
 import xprof_nb as xp
+from tests.capture.captured import op_names, run_names
 from xprof_nb.capture import activity, session
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
 

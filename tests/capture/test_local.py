@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -10,9 +11,9 @@ import time
 import jax
 import jax.numpy as jnp
 import pytest
-from captured import names_in, op_names, run_names
 
 import xprof_nb as xp
+from tests.capture.captured import names_in, op_names, run_names
 from xprof_nb.capture import metadata, store
 from xprof_nb.capture.local import Capture
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
@@ -227,8 +228,18 @@ def test_a_description_that_fails_does_not_cost_the_profile(logdir, matmul, monk
 def test_a_capture_stopped_by_somebody_else_is_whole_and_its_block_ends_well(logdir, matmul) -> None:
     with xp.capture("a", logdir) as cap:
         matmul().block_until_ready()
-        assert Capture.running is cap
-        folder = Capture.running.stop()
-        assert Capture.running is None
+        assert Capture.running() is cap
+        folder = cap.stop()
+        assert Capture.running() is None
     assert cap.folder == folder
     assert run_names(logdir) == ["a"]
+
+
+def test_a_capture_nobody_holds_any_more_frees_the_profiler(logdir) -> None:
+    cap = xp.capture("lost", logdir)
+    cap.start()
+    del cap
+    gc.collect()
+    assert Capture.running() is None
+    with xp.capture("next", logdir):
+        pass

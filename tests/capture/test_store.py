@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from captured import names_in
 
+from tests.capture.captured import names_in
 from xprof_nb.capture import store
 from xprof_nb.capture.local import Capture
 from xprof_nb.errors import CaptureError

@@ -8,7 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from kernel import SETUP, THREAD, VIEW, Cell, started
+
+from tests.jupyter.kernel import SETUP, THREAD, VIEW, Cell, started
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import os
 
 import nbformat
 import pytest
-from kernel import REPOSITORY, SETUP, THREAD, VIEW
 from nbclient import NotebookClient
+
+from tests.jupyter.kernel import REPOSITORY, SETUP, THREAD, VIEW
 
 CELLS = [
     SETUP,

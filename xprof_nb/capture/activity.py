@@ -7,21 +7,15 @@ import time
 
 from xprof_nb.capture.framing import has_events
 from xprof_nb.capture.options import CaptureOptions
-from xprof_nb.capture.session import open_session
+from xprof_nb.capture.session import jax_started, open_session
 
 PROBE_S = 0.15
-
-
-def started() -> bool:
-    """Return whether JAX has its devices; asking JAX for them earlier would fix flags a cell may still set."""
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    return bridge is not None and bridge.backends_are_initialized()
 
 
 def in_flight() -> bool:
     """Return whether a computation somebody holds the result of has not ended: dispatch is asynchronous."""
     jax = sys.modules.get("jax")
-    return jax is not None and started() and any(_pending(array) for array in jax.live_arrays())
+    return jax is not None and jax_started() and any(_pending(array) for array in jax.live_arrays())
 
 
 def at_work() -> bool:
@@ -32,7 +26,7 @@ def at_work() -> bool:
     records not one event. CPU time of other threads proves nothing: one that waits for a TPU uses none, and one that
     compiles our own code uses plenty.
     """
-    if not started():
+    if not jax_started():
         return False
     if in_flight():
         return True
@@ -48,7 +42,7 @@ def at_work() -> bool:
 def wait_for_dispatched() -> None:
     """Wait until the computations whose results are held have ended, so that a profile shows them whole."""
     jax = sys.modules.get("jax")
-    if jax is None or not started():
+    if jax is None or not jax_started():
         return
     for array in jax.live_arrays():
         if _pending(array):

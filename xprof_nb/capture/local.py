@@ -7,6 +7,7 @@ import inspect
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -92,11 +93,10 @@ class Capture:
         The run's folder, None until it is saved.
     data
         The collected XSpace while it is not on disk yet, else None.
-    running
-        The capture that has the profiler now, whoever made it.
     """
 
-    running: ClassVar[Capture | None] = None
+    # Weak: a capture nobody holds any more frees the profiler.
+    _running: ClassVar[weakref.ref[Capture] | None] = None
 
     def __init__(
         self,
@@ -106,6 +106,7 @@ class Capture:
         note: str = "",
         options: CaptureOptions | None = None,
     ) -> None:
+        self._session: Session | None = None
         self.name = None if name is None else check_name(name)
         self.logdir = Path(default_logdir() if logdir is None else logdir).expanduser().absolute()
         self.note = note
@@ -113,7 +114,6 @@ class Capture:
         self.cell: str | None = None
         self.folder: Path | None = None
         self.data: bytes | None = None
-        self._session: Session | None = None
         self._record = Sidecar()
         self._run = ""
         self._wanted = False
@@ -134,6 +134,12 @@ class Capture:
         if self.folder is None:
             raise CaptureError("this capture has no profile yet", hint="It has one after the `with` block.")
         return api.open(self.folder)
+
+    @staticmethod
+    def running() -> Capture | None:
+        """Return the capture that has the profiler now, whoever made it."""
+        known = Capture._running() if Capture._running is not None else None
+        return known if known is not None and known._session is not None else None
 
     def check(self) -> None:
         """Raise what would keep this capture from starting, without starting it."""
@@ -165,7 +171,6 @@ class Capture:
         self._wanted = False
         session, self._session = self._session, None
         if session is not None:
-            Capture.running = None
             session.discard()
 
     def __enter__(self) -> Self:
@@ -196,6 +201,10 @@ class Capture:
                     raise
                 error.add_note(str(failure))
 
+    def __del__(self) -> None:
+        # An interrupt between the end of a `with` block and the first line of `__exit__` leaves nobody to stop it.
+        self.abandon()
+
     def __call__(self, function: F) -> F:
         """Decorate ``function``: every call is captured as a run of its own."""
         if inspect.iscoroutinefunction(function):
@@ -221,7 +230,7 @@ class Capture:
         run = self.name or moment_name(moment)
         session = open_session(self.options, f"run {run!r}")
         self.folder, self.data, self._run, self._session = None, None, run, session
-        Capture.running = self
+        Capture._running = weakref.ref(self)
         if not self._wanted:
             self.abandon()
         self._clock = time.perf_counter()
@@ -245,7 +254,6 @@ class Capture:
         return self.folder
 
     def _stop(self, session: Session) -> Path:
-        Capture.running = None
         stopped = time.perf_counter()
         data = session.stop()
         collected = time.perf_counter()

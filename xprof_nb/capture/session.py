@@ -96,17 +96,26 @@ def open_session(options: CaptureOptions, holder: str) -> Session:
     return session
 
 
-def check_free() -> None:
-    """Raise ProfilerBusyError, naming the holder, unless the profiler is free.
+def jax_started() -> bool:
+    """Return whether JAX has its devices: nobody profiles, and nothing runs, before it does.
 
-    Costs nothing where jax is not imported yet.
+    It is only looked at, and may just be importing in another thread: asking it for its devices, or importing it,
+    would fix flags a cell may still set.
     """
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    ask = getattr(bridge, "backends_are_initialized", None)
+    return ask is not None and bool(ask())
+
+
+def check_free() -> None:
+    """Raise ProfilerBusyError, naming the holder, unless the profiler is free."""
     ours = _place.session
     if ours is not None:
         raise ProfilerBusyError(f"{ours.holder} is being captured", hint="`%xprof cancel` ends it early.")
-    jax = sys.modules.get("jax")
-    if jax is None:
+    if not jax_started():
         return
+    import jax  # noqa: PLC0415 - it is there
+
     state = _jax_state()
     if state is not None and state.profile_session is not None:
         raise ProfilerBusyError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xprof_nb.capture import activity
 from xprof_nb.capture.background import BackgroundCapture
 from xprof_nb.capture.cells import current_cell
+from xprof_nb.capture.session import jax_started
 from xprof_nb.capture.shield import TICK_S, in_background
 from xprof_nb.errors import CaptureError, ProfileError
 from xprof_nb.jupyter.cell_watch import CellWatch, goes_on_after_magic
@@ -96,7 +97,7 @@ class LiveCapture:
     def _begin(self) -> None:
         """Start, if JAX has its devices: asking for them before the cell does would take away its flags."""
         with self._lock:
-            if self.started or self._called_off.is_set() or not activity.started():
+            if self.started or self._called_off.is_set() or not jax_started():
                 return
             try:
                 self._job = BackgroundCapture(self._capture, self._seconds)

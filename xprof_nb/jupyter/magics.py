@@ -131,7 +131,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
 
     def _manage_others(self, command: args.JobCommand) -> None:
         """Do the same with a capture made in code, should one be running; waiting for one is its code's affair."""
-        other = Capture.running
+        other = Capture.running()
         if command.action == "cancel" and other is not None:
             print(f"saved {other.stop()}")
         elif command.action == "status":
