@@ -155,6 +155,7 @@ def test_a_saved_notebook_opens_without_any_kernel(
     try:
         before = (root / NOTEBOOK).read_bytes()
         page = open_notebook(server)
+        page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
         view = OpProfile(cell(page, "capture")).wait()
         assert view.total_time() == story["total_time"]
         # The run's folder is not under this server's root, so nobody can be asked.
