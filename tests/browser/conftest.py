@@ -34,6 +34,8 @@ def browser():
         pytest.fail(f"Browser tests cannot run: {reason}.", pytrace=False)
     from playwright.sync_api import sync_playwright
 
+    for old in SCREENSHOTS.glob("*.png"):
+        old.unlink()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=labs.chromium(), args=["--no-sandbox", "--disable-gpu", *OFFLINE]

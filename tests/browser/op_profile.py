@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-DEVICE_TIME = re.compile(r"(\S+\s\S+) of device time")
+DEVICE_TIME = re.compile(r"([\d.]+\s\w+) of device time")
 NUMBER = re.compile(r"\d")
 
 
@@ -47,8 +47,13 @@ class OpProfile:
 
     def total_time(self) -> str:
         """Return the device time of the whole run, as its header says it."""
-        header = self.area.locator(".jp-XprofHeader", has_text=DEVICE_TIME).first.inner_text()
-        return DEVICE_TIME.search(header)[1].replace("\u00a0", " ")
+        header = self.area.locator(".jp-XprofHeader").first
+        expect(header).to_contain_text(DEVICE_TIME)
+        return DEVICE_TIME.search(header.text_content())[1].replace("\u00a0", " ")
+
+    def expect_answers_from(self, host: str) -> None:
+        """Expect that ``kernel``, ``server`` or nobody (``static``) answers what the view asks."""
+        expect(self.area.locator(".jp-XprofBadge")).to_have_class(re.compile(rf"\bjp-mod-{host}\b"))
 
     def names(self) -> list[str]:
         """Return the names of the rows drawn now."""

@@ -72,6 +72,7 @@ def test_the_quickstart_runs_and_its_view_answers(lab, open_notebook, screenshot
     finished.last.wait_for(state="attached", timeout=RUN_TIMEOUT_MS)
 
     view = OpProfile(cell(page, "capture")).wait()
+    view.expect_answers_from("kernel")
     view.expand_all()
     expect(view.ops().first).to_be_visible()
     screenshot(page, "notebook-light")
@@ -123,6 +124,7 @@ def test_the_side_panel_opens_the_run_without_a_kernel(lab, open_page, screensho
     screenshot(page, "panel-light")
     panel.get_by_text(run, exact=True).first.dblclick()
     view = OpProfile(page.locator("#jp-main-dock-panel")).wait()
+    view.expect_answers_from("server")
     assert view.total_time() == story["total_time"]
     view.expand_all()
     expect(view.ops().first).to_be_visible()
@@ -153,8 +155,11 @@ def test_a_saved_notebook_opens_without_any_kernel(
     try:
         before = (root / NOTEBOOK).read_bytes()
         page = open_notebook(server)
+        page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
         view = OpProfile(cell(page, "capture")).wait()
         assert view.total_time() == story["total_time"]
+        # The run's folder is not under this server's root, so nobody can be asked.
+        view.expect_answers_from("static")
         view.expand_all()
         view.ops().first.click()
         expect(view.details.locator(".jp-OpDetails-hlo")).to_contain_text("=")
