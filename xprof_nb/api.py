@@ -252,17 +252,3 @@ def _harmless(value: object) -> object:
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value
-
-
-def newest(logdir: str | os.PathLike[str] | None = None) -> Profile:
-    """Open the newest run of a log dir.
-
-    Raises
-    ------
-    UsageError
-        It holds no run yet.
-    """
-    found = runs(logdir)
-    if not len(found):
-        raise UsageError("no run yet", hint="Capture one: %xprof capture 3s.")
-    return open(found.iloc[0]["path"])
