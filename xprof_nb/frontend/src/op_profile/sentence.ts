@@ -7,7 +7,7 @@ import type { OpNode, OpTree } from './tree';
 
 export function sentence(summary: Summary, tree: OpTree, show: (node: OpNode) => void): HTMLElement {
   const line = h('p', { class: 'jp-OpProfile-sentence' });
-  for (const word of text(summary.sentence).split(/(\s+)/)) {
+  for (const word of withFirmUnits(text(summary.sentence)).split(/(\s+)/)) {
     const [, name = '', rest = ''] = /^(.*?)([.,;:)]*)$/.exec(word) ?? [];
     const node = name ? opNamed(tree, name) : undefined;
     if (node === undefined) {
@@ -20,6 +20,11 @@ export function sentence(summary: Summary, tree: OpTree, show: (node: OpNode) =>
     }
   }
   return line;
+}
+
+/** No line ends between a number and its unit. */
+function withFirmUnits(sentence: string): string {
+  return sentence.replace(/(\d) (?=%|[pnµm]?s\b|[kMGTPE]?(?:FLOP|B))/g, '$1\u00a0');
 }
 
 /** What the utilisations are shares of; null when no peak is known. */

@@ -158,10 +158,10 @@ class OpProfileView implements Mounted {
 
   private _refreshAnswer(): void {
     const { summary, tree, notes } = this._session.current;
+    const facts = [peaks(summary), notesBox(notes)].filter((part) => part !== null);
     this._answer.replaceChildren(
-      ...[sentence(summary, tree, (node) => this._show(node)), peaks(summary), notesBox(notes)].filter(
-        (part) => part !== null
-      )
+      sentence(summary, tree, (node) => this._show(node)),
+      h('div', { class: 'jp-OpProfile-facts' }, ...facts)
     );
     const present = new Set(
       [...tree.nodes()].filter((node) => node.kind !== 'root').map((node) => kindOf(node.labels.work_kind).id)
