@@ -43,7 +43,9 @@ function type(el: HTMLElement, text: string): void {
 describe('a snapshot', () => {
   it('shows the answer first, then the rows open to the most expensive op', () => {
     const el = show(new StaticHost(snapshot()));
-    expect(el.querySelector('.jp-OpProfile-sentence')?.textContent).toContain('Busy 87.6 %');
+    expect(el.querySelector('.jp-OpProfile-sentence')?.textContent).toContain(
+      'Busy 87.6\u00a0% of 2.48\u00a0s on 1 device'
+    );
     expect(labels(el).slice(0, 4)).toEqual(['all programs', 'jit_train_step(1)', 'dot', 'dot.14']);
     expect(named(el, 'dot.14').textContent).toContain('23.1 %');
     expect(named(el, 'dot.14').querySelector<HTMLElement>('.jp-OpProfile-bar')?.style.width).toBe('23.1%');
