@@ -83,12 +83,12 @@ function label(id: string, title: string, sortBy: Label, width: number, grow: nu
 export const FIELDS: readonly Field[] = [
   label('name', 'name', 'name', 156, 3),
   { ...measure('share', 'share of time', 'time_fraction', 124, percent), align: 'left', grow: 2 },
-  measure('time', 'time', 'time_ps', 78, time),
+  measure('time', 'time', 'time_ps', 72, time),
   measure('self', 'self time', 'self_time_ps', 84, time),
   measure('count', 'occurrences', 'occurrences', 92, count),
-  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 192, flopRate),
-  rate('bandwidth', 'bandwidth, of peak', 'hbm_bytes_per_s', 'hbm_utilization', 166, byteRate),
-  label('bound', 'bound by', 'bound_by', 76, 0),
+  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 176, flopRate),
+  rate('bandwidth', 'bandwidth, of peak', 'hbm_bytes_per_s', 'hbm_utilization', 152, byteRate),
+  label('bound', 'bound by', 'bound_by', 68, 0),
   measure('wasted', 'wasted', 'wasted_fraction', 70, percent),
   {
     ...label('kind', 'kind of work', 'work_kind', 124, 0),
@@ -115,7 +115,7 @@ const KEPT_LONGEST: readonly string[] = [
 ];
 
 /** The least room for names in a table of some width: they are what people look for. */
-const NAME_SHARE = 0.22;
+const NAME_SHARE = 0.235;
 const WIDEST_NAME = 320;
 
 /** The columns that fit into a width, in table order: the least important give way first. */

@@ -18,9 +18,9 @@ export function showOverlay(overlay: HTMLElement, anchor: Anchor, align: 'left' 
   const wanted = align === 'left' ? anchor.left : anchor.right - width;
   const left = Math.max(MARGIN, Math.min(wanted, window.innerWidth - width - MARGIN));
   const below = anchor.bottom + MARGIN;
-  const top = below + height <= window.innerHeight ? below : Math.max(MARGIN, anchor.top - height - MARGIN);
+  const top = below + height <= window.innerHeight ? below : anchor.top - height - MARGIN;
   overlay.style.left = `${left}px`;
-  overlay.style.top = `${top}px`;
+  overlay.style.top = `${Math.max(MARGIN, top)}px`;
 }
 
 export function hideOverlay(overlay: HTMLElement): void {
