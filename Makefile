@@ -38,8 +38,10 @@ PACKAGED := $(filter-out xprof_nb/frontend/% xprof_nb/static/% xprof_nb/labexten
 demo: $(MARK)/installed
 	$(RUN) python notebooks/run_demo.py
 
+# The side panel lists what the notebooks captured, and what the demo did.
 lab: $(MARK)/installed
-	cd notebooks && PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab $(ROOT_OPTION) $(LAB_OPTIONS)
+	cd notebooks && PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab $(ROOT_OPTION) \
+		--XprofNb.logdirs="$(CURDIR)/demo-output/xprof-logs" $(LAB_OPTIONS)
 
 # What fails fast comes first; Chromium is looked for before anything long begins.
 test: chromium lint typecheck test-typescript test-python test-notebooks test-browser
@@ -106,6 +108,7 @@ $(MARK)/wheel: $(PACKAGED) $(MARK)/frontend
 
 # The first call brings what the wheel needs; the second replaces a wheel of the same version.
 $(MARK)/installed: $(MARK)/wheel
+	@echo "Installing xprof_nb and what it needs; the first time this takes a few minutes."
 	$(BIN)/python -m pip install --quiet "$$(echo dist/xprof_nb-*.whl)[dev]"
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/xprof_nb-*.whl
 	@touch $@
