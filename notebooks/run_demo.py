@@ -42,7 +42,7 @@ def main(output: Path) -> None:
     print(f"Executed notebook  {executed}")
     print(f"HTML report        {report} (one file; opens in any browser, asks no server)")
     print(f"Captured runs      {logdir}")
-    print("\nNext: `make lab` opens JupyterLab on the notebooks. Run the quickstart there; the XProf tab lists its runs.")
+    print("\nNext: `make lab` opens JupyterLab on the notebooks; what you capture there, the XProf tab lists.")
 
 
 def execute(notebook: Path, executed: Path) -> None:
