@@ -35,12 +35,14 @@ def main(output: Path) -> None:
     except CellExecutionError as error:
         sys.exit(f"\n\nThe cell failed with {error.ename}: {error.evalue}\n{executed} has its output.")
     profile = xp.open(logdir)
-    profile.op_profile().to_html(report)
-    print(f"\nThe {TOP} most expensive ops of the run {profile.name}:\n\n{top_ops(profile.ops().frame)}\n")
+    result = profile.op_profile()
+    result.to_html(report)
+    print(f"\nWhat ran in the 3 s of {profile.name}: {result.summary['sentence']}")
+    print(f"\nThe {TOP} most expensive ops:\n\n{top_ops(profile.ops().frame)}\n")
     print(f"Executed notebook  {executed}")
     print(f"HTML report        {report} (one file; opens in any browser, asks no server)")
     print(f"Captured runs      {logdir}")
-    print("\nNext: `make lab` opens JupyterLab on the notebooks; the XProf tab at its left lists the runs.")
+    print("\nNext: `make lab` opens JupyterLab on the notebooks; what you capture there, the XProf tab lists.")
 
 
 def execute(notebook: Path, executed: Path) -> None:

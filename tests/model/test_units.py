@@ -114,6 +114,7 @@ def test_a_column_says_its_unit(column, value, text):
         (12, "steps", "12 steps"),
         (12, "", "12"),
         (math.nan, "ps", "–"),
+        (None, "steps", "–"),
     ],
 )
 def test_a_unit_of_its_own(value, unit, text):

@@ -116,6 +116,8 @@ _BY_NAME: tuple[tuple[str, Callable[..., str]], ...] = (
 
 def quantity(value: Number, unit: str) -> str:
     """Return a value whose unit is told apart from it: ``quantity(5.43e10, "ps")`` is ``"54.3 ms"``."""
+    if _absent(value):
+        return MISSING
     known = _BY_UNIT.get(unit)
     return f"{_plain(value)} {unit}".rstrip() if known is None else known(value)
 

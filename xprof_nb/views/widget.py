@@ -46,7 +46,7 @@ def esm(view: str) -> str:
         raise ProfileError(
             "the interactive view was not built",
             file=path,
-            hint="From a source checkout run `npm install && npm run build`; a wheel from PyPI brings it.",
+            hint="In a source checkout, `npm ci && npm run build` builds it; a built wheel has it.",
         ) from None
 
 
