@@ -86,9 +86,9 @@ export const FIELDS: readonly Field[] = [
   measure('time', 'time', 'time_ps', 72, time),
   measure('self', 'self time', 'self_time_ps', 84, time),
   measure('count', 'occurrences', 'occurrences', 92, count),
-  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 176, flopRate),
-  rate('bandwidth', 'bandwidth, of peak', 'hbm_bytes_per_s', 'hbm_utilization', 152, byteRate),
-  label('bound', 'bound by', 'bound_by', 68, 0),
+  rate('flops', 'FLOP/s, of peak', 'flops_per_s', 'flops_utilization', 186, flopRate),
+  rate('bandwidth', 'bandwidth, of peak', 'hbm_bytes_per_s', 'hbm_utilization', 160, byteRate),
+  label('bound', 'bound by', 'bound_by', 74, 0),
   measure('wasted', 'wasted', 'wasted_fraction', 70, percent),
   {
     ...label('kind', 'kind of work', 'work_kind', 124, 0),

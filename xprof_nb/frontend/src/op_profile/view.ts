@@ -13,6 +13,7 @@ import { showFailure, showWaiting } from '../shell/status';
 import { attachTooltip } from '../shell/tooltip';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
+import detailsStyle from './details.css?inline';
 import { DetailsArea } from './details_area';
 import { explainCell, explainHeader } from './explain';
 import type { Field } from './fields';
@@ -31,8 +32,9 @@ const SEARCH_AFTER_MS = 250;
 
 /** Draw the op profile of a host into an element. */
 export function mount(host: Host, el: HTMLElement): Mounted {
-  adoptStyle(el, shellStyle);
-  adoptStyle(el, style);
+  for (const sheet of [shellStyle, style, detailsStyle]) {
+    adoptStyle(el, sheet);
+  }
   const view = new OpProfileView(host);
   el.append(view.node);
   return view;
