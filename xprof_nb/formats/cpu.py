@@ -34,7 +34,8 @@ _MARK_STATS = ("step_num", "_r")
 def read_host_ops(plane: XPlane, host: str) -> HostOps:
     """Return ops, program runs and step marks of a host whose processor ran the program."""
     rows, stats = _events_with(plane, *_OP_STATS, *_MARK_STATS)
-    marks = _step_marks(plane, rows, *stats[len(_OP_STATS) :])
+    start_ps = plane.events.start_ps
+    marks = _step_marks(plane, start_ps, rows, *stats[len(_OP_STATS) :])
     present = stats[0].present
     rows = rows[present]
     hlo_op, module, program, run, ordinal_stat, serial = (stat.take(present) for stat in stats[: len(_OP_STATS)])
@@ -43,9 +44,9 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
     device = np.argsort(by_number)[ordinal_code].astype(np.int32)
     devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals[by_number])
 
-    host_start_ps, host_duration_ps = plane.events.start_ps[rows], plane.events.duration_ps[rows]
+    host_start_ps, host_duration_ps = start_ps[rows], plane.events.duration_ps[rows]
     host_end_ps = host_start_ps + host_duration_ps
-    end_ps = np.maximum(host_end_ps, _asynchronous_ends(plane, serial))
+    end_ps = np.maximum(host_end_ps, _asynchronous_ends(plane, start_ps, serial))
     parent = nesting.parents(plane.events.line[rows], host_start_ps, host_end_ps)
     key, keys = _keys(plane, rows, hlo_op, module, program)
     run_id = run.ints()
@@ -59,7 +60,7 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
         self_ps=nesting.shared_times(device, parent, host_start_ps, end_ps),
         transfer_ps=np.broadcast_to(np.nan, len(rows)),
         run_id=run_id,
-        step=steps_of_ops(plane, rows, run_id, marks),
+        step=steps_of_ops(plane, start_ps, rows, run_id, marks),
         occurrences=np.maximum(plane.events.occurrences[rows], 1),
         contains=nesting.containers(parent),
     )
@@ -69,19 +70,19 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
 def read_step_marks(plane: XPlane) -> StepMarks:
     """Return the events that `StepTraceAnnotation` left: root events with a step number."""
     rows, stats = _events_with(plane, *_MARK_STATS)
-    return _step_marks(plane, rows, *stats)
+    return _step_marks(plane, plane.events.start_ps, rows, *stats)
 
 
-def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
+def _step_marks(plane: XPlane, start_ps: Ints, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
     marked = number.present & root.present
     rows, numbers = rows[marked], number.ints()[marked]
-    order = np.argsort(plane.events.start_ps[rows], kind="stable")
+    order = np.argsort(start_ps[rows], kind="stable")
     rows = rows[order]
     names = np.array([*plane.metadata.name, ""], object)
     return StepMarks(
         name=names[plane.events.metadata[rows]],
         number=numbers[order],
-        start_ps=plane.events.start_ps[rows],
+        start_ps=start_ps[rows],
         duration_ps=plane.events.duration_ps[rows],
     )
 
@@ -99,22 +100,14 @@ def _factorized(values: Ints) -> tuple[Codes, Ints]:
     return codes.astype(np.int64, copy=False), np.asarray(distinct)
 
 
-def _asynchronous_ends(plane: XPlane, serial: StatColumn) -> Ints:
+def _asynchronous_ends(plane: XPlane, start_ps: Ints, serial: StatColumn) -> Ints:
     """Return where the ``end:`` event of each op begins, 0 for an op without one."""
     is_end = np.array([*(name.startswith("end: ") for name in plane.metadata.name), False])
     ends = np.flatnonzero(is_end[plane.events.metadata])
     (consumer,) = plane.stats_of(ends, "_c")
-    ends, consumed = ends[consumer.present], consumer.ints()[consumer.present]
-    end_ps = np.zeros(len(serial.kind), np.int64)
-    if not len(ends):
-        return end_ps
-    order = np.argsort(consumed, kind="stable")
-    consumed, ends = consumed[order], ends[order]
-    produced = serial.ints()
-    found = np.minimum(np.searchsorted(consumed, produced), len(consumed) - 1)
-    matches = (consumed[found] == produced) & serial.present
-    end_ps[matches] = plane.events.start_ps[ends[found[matches]]]
-    return end_ps
+    consumer, ends = consumer.take(consumer.present), ends[consumer.present]
+    consumed = consumer.ints()
+    return _paired(np.argsort(consumed, kind="stable"), consumed, start_ps[ends], serial.ints(), serial.present)
 
 
 def _keys(
@@ -179,6 +172,31 @@ def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
 
 
 @njit
+def _paired(order: Any, consumed: Any, end_start: Any, produced: Any, present: Any) -> Any:
+    """Find each produced number among the consumed ones; serials mostly come in order, so look near the last first."""
+    found = np.zeros(len(produced), np.int64)
+    count = len(order)
+    at = 0
+    for row in range(len(produced)):
+        if not present[row] or count == 0:
+            continue
+        wanted = produced[row]
+        if not (at + 1 < count and consumed[order[at + 1]] == wanted):
+            low, high = 0, count
+            while low < high:
+                middle = (low + high) // 2
+                if consumed[order[middle]] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            at = low - 1
+        if at + 1 < count and consumed[order[at + 1]] == wanted:
+            at += 1
+            found[row] = end_start[order[at]]
+    return found
+
+
+@njit
 def _extents(code: Any, start: Any, end: Any, count: int) -> Any:
     first = np.full(count, np.iinfo(np.int64).max, np.int64)
     last = np.full(count, np.iinfo(np.int64).min, np.int64)
@@ -192,3 +210,4 @@ def _extents(code: Any, start: Any, end: Any, count: int) -> Any:
 def _warm() -> None:
     one = np.zeros(1, np.int64)
     _extents(one, one, one, 1)
+    _paired(one, one, one, one, np.ones(1, np.bool_))

@@ -17,17 +17,18 @@ CALL_ON_SEVERAL = "CommonPjRtLoadedExecutable::Execute ("
 _RUN_IDS = 2**32
 
 
-def steps_of_ops(plane: XPlane, rows: Rows, run_id: Ints, marks: StepMarks) -> NDArray[np.int32]:
+def steps_of_ops(plane: XPlane, start_ps: Ints, rows: Rows, run_id: Ints, marks: StepMarks) -> NDArray[np.int32]:
     """Return the row of the step whose code launched each op's run, -1 for none.
 
     Parameters
     ----------
+    start_ps
+        Start of every event of the plane.
     rows, run_id
         The op events of the plane, and the run each belongs to.
     """
     if not len(marks) or not len(rows):
         return np.full(len(rows), -1, np.int32)
-    start_ps = plane.events.start_ps
     code, runs = pd.factorize(run_id)
     launched_ps = _launch_times(plane, start_ps, runs, _first_ops(start_ps, rows, code))
     row = np.searchsorted(marks.start_ps, launched_ps, side="right") - 1
