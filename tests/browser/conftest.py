@@ -32,8 +32,9 @@ def browser():
     """Chromium as Debian ships it."""
     if (reason := labs.missing()) is not None:
         pytest.fail(f"Browser tests cannot run: {reason}.", pytrace=False)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE_MS)
     for old in SCREENSHOTS.glob("*.png"):
         old.unlink()
     with sync_playwright() as playwright:
