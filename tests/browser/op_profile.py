@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 DEVICE_TIME = re.compile(r"([\d.]+\s\w+) of device time")
+FIRST_ANSWER_MS = 60_000  # a first profile may wait for compiled code
 NUMBER = re.compile(r"\d")
 
 
@@ -38,7 +39,7 @@ class OpProfile:
 
     def wait(self) -> OpProfile:
         """Wait until it shows rows with numbers."""
-        expect(self.rows.first).to_contain_text(NUMBER)
+        expect(self.rows.first).to_contain_text(NUMBER, timeout=FIRST_ANSWER_MS)
         return self
 
     def cell(self, row: Locator, field: str) -> Locator:

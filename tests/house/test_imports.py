@@ -30,7 +30,7 @@ ROOMS = {
     "verbs": "errors model args api runs views",
     "cli": "errors model args api doctor verbs runs",
     "jupyter": "errors model formats args api doctor verbs runs capture jupyter | views",
-    "jupyter.server": "errors model runs jupyter.server | queries snapshot",
+    "jupyter.server": "errors model runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}
 RUNTIMES = {"jax", "jaxlib", "tensorboard", "tensorflow", "torch", "xprof"}
