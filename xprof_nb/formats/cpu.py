@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from xprof_nb.formats import nesting
 from xprof_nb.formats.cpu_launches import steps_of_ops
 from xprof_nb.formats.host_ops import HostOps
-from xprof_nb.formats.jit import njit, warm_up
 from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.device import Device
@@ -27,7 +26,7 @@ Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
 _NEITHER = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
-_OP_STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "_p")
+_OP_STATS = ("hlo_op", "program_id", "run_id", "device_ordinal", "_p")
 _MARK_STATS = ("step_num", "_r")
 
 
@@ -38,18 +37,18 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
     marks = _step_marks(plane, start_ps, rows, *stats[len(_OP_STATS) :])
     present = stats[0].present
     rows = rows[present]
-    hlo_op, module, program, run, ordinal_stat, serial = (stat.take(present) for stat in stats[: len(_OP_STATS)])
+    hlo_op, program, run, ordinal_stat, serial = (stat.keep(present) for stat in stats[: len(_OP_STATS)])
     ordinal_code, ordinals = _factorized(ordinal_stat.ints())
     by_number = np.argsort(ordinals)
-    device = np.argsort(by_number)[ordinal_code].astype(np.int32)
+    device = np.argsort(by_number).astype(np.int32)[ordinal_code]
     devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals[by_number])
 
     host_start_ps, host_duration_ps = start_ps[rows], plane.events.duration_ps[rows]
     host_end_ps = host_start_ps + host_duration_ps
     end_ps = np.maximum(host_end_ps, _asynchronous_ends(plane, start_ps, serial))
     parent = nesting.parents(plane.events.line[rows], host_start_ps, host_end_ps)
-    key, keys = _keys(plane, rows, hlo_op, module, program)
-    run_id = run.ints()
+    key, keys = _keys(plane, rows, hlo_op, program)
+    run_id = run.ints().copy()  # the other stats lie in the same block of memory, which can go then
     ops = OpEvents(
         key=key,
         device=device,
@@ -61,7 +60,7 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
         transfer_ps=np.broadcast_to(np.nan, len(rows)),
         run_id=run_id,
         step=steps_of_ops(plane, start_ps, rows, run_id, marks),
-        occurrences=np.maximum(plane.events.occurrences[rows], 1),
+        occurrences=_occurrences(plane, rows),
         contains=nesting.containers(parent),
     )
     return HostOps(devices, keys, ops, _program_runs(ops, keys), marks)
@@ -106,32 +105,55 @@ def _asynchronous_ends(plane: XPlane, start_ps: Ints, serial: StatColumn) -> Int
     ends = np.flatnonzero(is_end[plane.events.metadata])
     (consumer,) = plane.stats_of(ends, "_c")
     consumer, ends = consumer.take(consumer.present), ends[consumer.present]
-    consumed = consumer.ints()
-    return _paired(np.argsort(consumed, kind="stable"), consumed, start_ps[ends], serial.ints(), serial.present)
+    end_ps = np.zeros(len(serial.kind), np.int64)
+    if not len(ends):
+        return end_ps
+    by_consumed = np.argsort(consumer.ints(), kind="stable")
+    consumed, produced = consumer.ints()[by_consumed], serial.ints()
+    by_produced = np.argsort(produced, kind="stable")
+    if np.array_equal(produced[by_produced], consumed) and serial.present.all():
+        end_ps[by_produced] = start_ps[ends[by_consumed]]  # every op has its end: the k-th belongs to the k-th
+        return end_ps
+    found = np.minimum(np.searchsorted(consumed, produced), len(consumed) - 1)
+    pairs = np.flatnonzero((consumed[found] == produced) & serial.present)
+    end_ps[pairs] = start_ps[ends[by_consumed[found[pairs]]]]
+    return end_ps
 
 
-def _keys(
-    plane: XPlane, rows: Rows, hlo_op: StatColumn, module: StatColumn, program: StatColumn
-) -> tuple[NDArray[np.int32], OpKeys]:
+def _keys(plane: XPlane, rows: Rows, hlo_op: StatColumn, program: StatColumn) -> tuple[NDArray[np.int32], OpKeys]:
     """Return each event's row of the distinct (program, op) pairs, and the pairs.
 
     An op whose `hlo_op` is empty goes by its event's name.
     """
     op_code, op_names = hlo_op.texts()
-    module_code, module_names = module.texts()
     named = op_code.astype(np.int64)
     if "" in op_names:
         nameless = named == op_names.index("")
         named[nameless] = len(op_names) + plane.events.metadata[rows[nameless]]
     names = np.array([*op_names, *plane.metadata.name], object)
     program_code, programs = _factorized(program.ints())
-    key, distinct = _factorized(named * max(len(programs), 1) + program_code)
-    example = _first_of_each(key, len(distinct))
-    return key.astype(np.int32), _bare_keys(
+    key, example = _numbered(named * max(len(programs), 1) + program_code, len(names) * max(len(programs), 1))
+    module_code, module_names = plane.stats_of(rows[example], "hlo_module")[0].texts()
+    return key, _bare_keys(
         program_id=programs[program_code[example]].astype(np.int64).view(np.uint64),
-        program=np.array([*module_names, ""], object)[module_code[example]],
+        program=np.array([*module_names, ""], object)[module_code],
         op=names[named[example]],
     )
+
+
+def _occurrences(plane: XPlane, rows: Rows) -> Ints:
+    """Return how often each event stands for; almost always once, which takes no memory to say."""
+    if plane.events.positioned.all():
+        return np.broadcast_to(np.int64(1), len(rows))
+    return np.maximum(plane.events.occurrences[rows], 1)
+
+
+def _numbered(codes: Codes, size: int) -> tuple[NDArray[np.int32], Rows]:
+    """Return the codes below ``size`` that occur numbered from 0, and a row of each: no hashing, no sorting."""
+    row_of = np.full(size, -1, np.int64)
+    row_of[codes] = np.arange(len(codes))
+    occurs = row_of >= 0
+    return (np.cumsum(occurs, dtype=np.int32) - 1)[codes], row_of[occurs]
 
 
 def _first_of_each(code: Codes, count: int) -> Rows:
@@ -156,7 +178,10 @@ def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
     run_code, run_ids = _factorized(ops.run_id)
     combined = (ops.device.astype(np.int64) * max(len(programs), 1) + program_code[ops.key]) * max(len(run_ids), 1)
     code, distinct = _factorized(combined + run_code)
-    start_ps, end_ps = _extents(code, ops.start_ps, ops.start_ps + ops.duration_ps, len(distinct))
+    start_ps = np.full(len(distinct), np.iinfo(np.int64).max)
+    end_ps = np.full(len(distinct), np.iinfo(np.int64).min)
+    np.minimum.at(start_ps, code, ops.start_ps)
+    np.maximum.at(end_ps, code, ops.start_ps + ops.duration_ps)
     example = _first_of_each(code, len(distinct))
     device = ops.device[example]
     order = np.lexsort((start_ps, device))
@@ -169,45 +194,3 @@ def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
         start_ps=start_ps[order],
         duration_ps=(end_ps - start_ps)[order],
     )
-
-
-@njit
-def _paired(order: Any, consumed: Any, end_start: Any, produced: Any, present: Any) -> Any:
-    """Find each produced number among the consumed ones; serials mostly come in order, so look near the last first."""
-    found = np.zeros(len(produced), np.int64)
-    count = len(order)
-    at = 0
-    for row in range(len(produced)):
-        if not present[row] or count == 0:
-            continue
-        wanted = produced[row]
-        if not (at + 1 < count and consumed[order[at + 1]] == wanted):
-            low, high = 0, count
-            while low < high:
-                middle = (low + high) // 2
-                if consumed[order[middle]] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
-            at = low - 1
-        if at + 1 < count and consumed[order[at + 1]] == wanted:
-            at += 1
-            found[row] = end_start[order[at]]
-    return found
-
-
-@njit
-def _extents(code: Any, start: Any, end: Any, count: int) -> Any:
-    first = np.full(count, np.iinfo(np.int64).max, np.int64)
-    last = np.full(count, np.iinfo(np.int64).min, np.int64)
-    for row in range(len(code)):
-        first[code[row]] = min(first[code[row]], start[row])
-        last[code[row]] = max(last[code[row]], end[row])
-    return first, last
-
-
-@warm_up
-def _warm() -> None:
-    one = np.zeros(1, np.int64)
-    _extents(one, one, one, 1)
-    _paired(one, one, one, one, np.ones(1, np.bool_))

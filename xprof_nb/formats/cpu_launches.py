@@ -63,6 +63,8 @@ def _launch_times(plane: XPlane, start_ps: Ints, runs: Ints, first: Rows) -> Int
 def _events_named(plane: XPlane, start_ps: Ints, beginning: str) -> Rows:
     """Return the events whose name begins so, in time order."""
     begins = np.array([*(name.startswith(beginning) for name in plane.metadata.name), False])
+    if not begins.any():
+        return np.empty(0, np.int64)
     rows = np.flatnonzero(begins[plane.events.metadata])
     return rows[np.argsort(start_ps[rows], kind="stable")]
 

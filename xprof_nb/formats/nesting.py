@@ -32,8 +32,9 @@ def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def self_times(parent: NDArray[np.int32], duration_ps: Ints) -> Ints:
     """Return each event's duration less that of its direct children."""
+    inner = np.flatnonzero(parent >= 0)
     left = duration_ps.copy()
-    _take_children(parent, duration_ps, left)
+    np.subtract.at(left, parent[inner], duration_ps[inner])
     return left
 
 
@@ -72,18 +73,11 @@ def _nesting_order(group: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> ND
     return np.lexsort((-end_ps, start_ps, group))
 
 
-@njit
-def _is_in_order(group: Any, start: Any, end: Any) -> Any:
-    for row in range(1, len(group)):
-        before = row - 1
-        if group[before] > group[row]:
-            return False
-        if group[before] == group[row]:
-            if start[before] > start[row]:
-                return False
-            if start[before] == start[row] and end[before] < end[row]:
-                return False
-    return True
+def _is_in_order(group: NDArray[np.int32], start: Ints, end: Ints) -> bool:
+    same = group[1:] == group[:-1]
+    later = start[1:] > start[:-1]
+    inner = (start[1:] == start[:-1]) & (end[1:] <= end[:-1])
+    return bool(np.all((group[1:] > group[:-1]) | (same & (later | inner))))
 
 
 @njit
@@ -101,13 +95,6 @@ def _only_nest(order: Any, group: Any, parent: Any, start: Any, end: Any) -> Any
         stack[top] = row
         top += 1
     return True
-
-
-@njit
-def _take_children(parent: Any, duration: Any, left: Any) -> None:
-    for row in range(len(parent)):
-        if parent[row] >= 0:
-            left[parent[row]] -= duration[row]
 
 
 @njit
@@ -191,5 +178,4 @@ def _warm() -> None:
     group = np.zeros(3, np.int32)
     start, end = np.array([4, 0, 2], np.int64), np.array([8, 6, 3], np.int64)
     parent = parents(group, start, end)
-    self_times(parent, end - start)
     shared_times(group, parent, start, end)

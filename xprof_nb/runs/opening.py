@@ -12,6 +12,7 @@ from typing import Any
 from xprof_nb.formats import xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
+from xprof_nb.formats.warm import warm
 from xprof_nb.model import hardware
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.measured import measured
@@ -36,6 +37,7 @@ def open_data(path: str | os.PathLike[str], executor: Executor | None = None) ->
     DamagedFileError, NotAProfileError
         A file is not a whole, well-formed profile.
     """
+    warm()  # kernels that are needed later load while the file is walked
     run = layout.find(path)
     if executor is not None:
         hosts = list(executor.map(_read_host_file, run.files))
