@@ -33,8 +33,8 @@ _MARK_STATS = ("step_num", "_r")
 def read_host_ops(plane: XPlane, host: str) -> HostOps:
     """Return ops, program runs and step marks of a host whose processor ran the program."""
     rows, stats = _events_with(plane, *_OP_STATS, *_MARK_STATS)
-    start_ps = plane.events.start_ps
-    marks = _step_marks(plane, start_ps, rows, *stats[len(_OP_STATS) :])
+    events = plane.events
+    marks = _step_marks(plane, rows, *stats[len(_OP_STATS) :])
     present = stats[0].present
     rows = rows[present]
     hlo_op, program, run, ordinal_stat, serial = (stat.keep(present) for stat in stats[: len(_OP_STATS)])
@@ -43,10 +43,11 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
     device = np.argsort(by_number).astype(np.int32)[ordinal_code]
     devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals[by_number])
 
-    host_start_ps, host_duration_ps = start_ps[rows], plane.events.duration_ps[rows]
+    host_start_ps, host_duration_ps = events.starts_of(rows), events.duration_ps[rows]
     host_end_ps = host_start_ps + host_duration_ps
-    end_ps = np.maximum(host_end_ps, _asynchronous_ends(plane, start_ps, serial))
-    parent = nesting.parents(plane.events.line[rows], host_start_ps, host_end_ps)
+    end_ps = _asynchronous_ends(plane, serial)
+    np.maximum(host_end_ps, end_ps, out=end_ps)
+    parent = nesting.parents(events.lines_of(rows), host_start_ps, host_end_ps)
     key, keys = _keys(plane, rows, hlo_op, program)
     run_id = run.ints().copy()  # the other stats lie in the same block of memory, which can go then
     ops = OpEvents(
@@ -59,7 +60,7 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
         self_ps=nesting.shared_times(device, parent, host_start_ps, end_ps),
         transfer_ps=np.broadcast_to(np.nan, len(rows)),
         run_id=run_id,
-        step=steps_of_ops(plane, start_ps, rows, run_id, marks),
+        step=steps_of_ops(plane, rows, run_id, marks),
         occurrences=_occurrences(plane, rows),
         contains=nesting.containers(parent),
     )
@@ -69,19 +70,19 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
 def read_step_marks(plane: XPlane) -> StepMarks:
     """Return the events that `StepTraceAnnotation` left: root events with a step number."""
     rows, stats = _events_with(plane, *_MARK_STATS)
-    return _step_marks(plane, plane.events.start_ps, rows, *stats)
+    return _step_marks(plane, rows, *stats)
 
 
-def _step_marks(plane: XPlane, start_ps: Ints, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
+def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
     marked = number.present & root.present
     rows, numbers = rows[marked], number.ints()[marked]
-    order = np.argsort(start_ps[rows], kind="stable")
+    order = np.argsort(plane.events.starts_of(rows), kind="stable")
     rows = rows[order]
     names = np.array([*plane.metadata.name, ""], object)
     return StepMarks(
         name=names[plane.events.metadata[rows]],
         number=numbers[order],
-        start_ps=start_ps[rows],
+        start_ps=plane.events.starts_of(rows),
         duration_ps=plane.events.duration_ps[rows],
     )
 
@@ -99,7 +100,7 @@ def _factorized(values: Ints) -> tuple[Codes, Ints]:
     return codes.astype(np.int64, copy=False), np.asarray(distinct)
 
 
-def _asynchronous_ends(plane: XPlane, start_ps: Ints, serial: StatColumn) -> Ints:
+def _asynchronous_ends(plane: XPlane, serial: StatColumn) -> Ints:
     """Return where the ``end:`` event of each op begins, 0 for an op without one."""
     is_end = np.array([*(name.startswith("end: ") for name in plane.metadata.name), False])
     ends = np.flatnonzero(is_end[plane.events.metadata])
@@ -112,11 +113,13 @@ def _asynchronous_ends(plane: XPlane, start_ps: Ints, serial: StatColumn) -> Int
     consumed, produced = consumer.ints()[by_consumed], serial.ints()
     by_produced = np.argsort(produced, kind="stable")
     if np.array_equal(produced[by_produced], consumed) and serial.present.all():
-        end_ps[by_produced] = start_ps[ends[by_consumed]]  # every op has its end: the k-th belongs to the k-th
+        end_ps[by_produced] = plane.events.starts_of(ends)[
+            by_consumed
+        ]  # every op has its end: the k-th belongs to the k-th
         return end_ps
     found = np.minimum(np.searchsorted(consumed, produced), len(consumed) - 1)
     pairs = np.flatnonzero((consumed[found] == produced) & serial.present)
-    end_ps[pairs] = start_ps[ends[by_consumed[found[pairs]]]]
+    end_ps[pairs] = plane.events.starts_of(ends[by_consumed[found[pairs]]])
     return end_ps
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -97,11 +98,14 @@ def _window(space: XSpace, runs: ProgramRuns) -> tuple[tuple[int, int], str]:
 def _hull(space: XSpace, runs: ProgramRuns) -> tuple[int, int]:
     begins, ends = [], []
     for plane in space.planes:
-        placed = plane.events.positioned
-        if placed.any():
-            start_ps = plane.events.start_ps[placed]
-            begins.append(int(start_ps.min()))
-            ends.append(int((start_ps + plane.events.duration_ps[placed]).max()))
+        events = plane.events
+        for first, last in pairwise(plane.lines.first_event):
+            rows = slice(first, last)
+            placed = np.flatnonzero(events.positioned[rows]) + first
+            if len(placed):
+                start_ps = int(events.starts_of(placed[:1])[0]) - int(events.offset_ps[placed[0]])
+                begins.append(start_ps + int(events.offset_ps[placed].min()))
+                ends.append(start_ps + int((events.offset_ps[placed] + events.duration_ps[placed]).max()))
     if len(runs):
         ends.append(int((runs.start_ps + runs.duration_ps).max()))
     return (min(begins), max(ends)) if begins else (0, 0)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from xprof_nb.errors import UsageError
@@ -27,6 +28,10 @@ def _kernel_folder() -> str | None:
 
 
 _FOLDER = _kernel_folder()
+
+# Half of what numba needs to start it does at the first call of any kernel; done here, no answer waits for it.
+cpu_target.typing_context.refresh()
+cpu_target.target_context.refresh()
 
 
 def njit(kernel: Kernel) -> Kernel:

@@ -127,14 +127,30 @@ class Events:
         ProfileError
             A line starts more than 53 days from the clock's origin, which 64-bit picoseconds cannot hold.
         """
+        starts_ps = self._line_starts_ps
+        if len(starts_ps) and (starts_ps == starts_ps[0]).all():  # as most writers have it, and four times faster
+            return self.offset_ps + starts_ps[0]
+        out: Int64s = np.repeat(starts_ps, np.diff(self.lines.first_event))
+        out += self.offset_ps
+        return out
+
+    def starts_of(self, rows: Int64s) -> Int64s:
+        """Return `start_ps` of some events, without computing that of the others."""
+        starts_ps = self._line_starts_ps
+        if len(starts_ps) and (starts_ps == starts_ps[0]).all():
+            return self.offset_ps[rows] + starts_ps[0]
+        return self.offset_ps[rows] + starts_ps[self.lines_of(rows)]
+
+    def lines_of(self, rows: Int64s) -> Int32s:
+        """Return `line` of some events, without making that of the others."""
+        return (np.searchsorted(self.lines.first_event, rows, side="right") - 1).astype(np.int32)
+
+    @cached_property
+    def _line_starts_ps(self) -> Int64s:
         starts_ns = self.lines.timestamp_ns
         if len(starts_ns) and max(-int(starts_ns.min()), int(starts_ns.max())) > _LARGEST_START_NS:
             raise DamagedFileError("a line's timestamp is more than 53 days from the start of the clock")
-        if len(starts_ns) and (starts_ns == starts_ns[0]).all():  # as most writers have it, and four times faster
-            return self.offset_ps + starts_ns[0] * 1000
-        out: Int64s = np.repeat(starts_ns * 1000, np.diff(self.lines.first_event))
-        out += self.offset_ps
-        return out
+        return starts_ns * 1000
 
     @cached_property
     def _all_positioned(self) -> bool:
