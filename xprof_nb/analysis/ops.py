@@ -236,7 +236,13 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             "On the machine that ran the work, `python -m xprof_nb.capture.calibrate` measures them."
         )
     described = {int(number) for number in profile.programs}
-    missing = sorted({f"{row.program}" for row in frame.itertuples() if int(row.program_id) not in described})
+    missing = sorted(
+        {
+            row.program or f"program {row.program_id}"
+            for row in frame.itertuples()
+            if int(row.program_id) not in described
+        }
+    )
     if missing:
         said.append(
             f"The profile lacks the HLO of {', '.join(missing[:5])}"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats import nesting
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.program import Program
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 TENSOR_CORE = re.compile(r"/device:TPU:(\d+)$")
@@ -28,7 +31,9 @@ def tensor_cores(space: XSpace) -> list[XPlane]:
     return [plane for _, plane in sorted(cores, key=lambda core: core[0])]
 
 
-def read_tensor_cores(planes: Sequence[XPlane], host: str, marks: StepMarks) -> HostOps:
+def read_tensor_cores(
+    planes: Sequence[XPlane], host: str, marks: StepMarks, programs: Mapping[int, Program]
+) -> HostOps:
     """Return ops and program runs of TensorCore planes.
 
     Op times are those of the device clock where the runtime gives them (`device_offset_ps`,
@@ -42,7 +47,9 @@ def read_tensor_cores(planes: Sequence[XPlane], host: str, marks: StepMarks) -> 
     events["key"] = events["metadata"] + first[events["device"]]
     runs = _program_runs(planes)
     names = dict(zip(runs.program_id.tolist(), runs.program, strict=True))
-    return HostOps(devices, *_joined(keys, events, names), runs, marks)
+    op_keys, ops = _joined(keys, events, names)
+    ops = replace(ops, transfer_ps=_transfer_times(op_keys, ops, programs))
+    return HostOps(devices, op_keys, ops, runs, marks)
 
 
 def _device(plane: XPlane, host: str) -> Device:
@@ -208,7 +215,7 @@ def _joined(keys: pd.DataFrame, events: pd.DataFrame, programs: Mapping[int, str
         duration_ps=events["duration_ps"].to_numpy(np.int64),
         host_duration_ps=events["host_duration_ps"].to_numpy(np.int64),
         self_ps=events["self_ps"].to_numpy(np.float64),
-        transfer_ps=_transfer_times(distinct["op"].to_numpy(object), events),
+        transfer_ps=np.full(n, np.nan),
         host_start_ps=events["host_start_ps"].to_numpy(np.int64),
         run_id=np.zeros(n, np.int64),
         step=np.full(n, -1, np.int32),
@@ -228,23 +235,37 @@ def _first_of(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.unique(codes, return_index=True)[1]
 
 
-def _transfer_times(op: NDArray[np.object_], events: pd.DataFrame) -> NDArray[np.float64]:
-    """Return for each ``X-done.n`` the time since the start of the ``X-start.n`` that it completes.
+def _transfer_times(keys: OpKeys, ops: OpEvents, programs: Mapping[int, Program]) -> NDArray[np.float64]:
+    """Return for each done half of an asynchronous pair the time since its start half began, NaN for other ops.
 
-    The n-th done of a device completes the n-th start: asynchronous pairs of one name do not overtake.
+    The n-th done of a core completes the n-th start: asynchronous pairs of one name do not overtake.
     """
-    transfer = np.full(len(events), np.nan)
-    key = events["key"].to_numpy()
-    device = events["device"].to_numpy()
-    start_ps = events["start_ps"].to_numpy()
-    end_ps = start_ps + events["duration_ps"].to_numpy()
-    rows_by_op = pd.Series(np.arange(len(events))).groupby([device, op[key]]).indices
-    for (core, name), done in rows_by_op.items():
-        started = rows_by_op.get((core, str(name).replace("-done", "-start")))
-        if "-done" not in str(name) or started is None or len(started) != len(done):
+    transfer = np.full(len(ops), np.nan)
+    end_ps = ops.start_ps + ops.duration_ps
+    rows_by_key = pd.Series(np.arange(len(ops))).groupby([ops.device, ops.key]).indices
+    number = {
+        (int(program), str(op)): row for row, (program, op) in enumerate(zip(keys.program_id, keys.op, strict=True))
+    }
+    for (program, op), done_key in number.items():
+        start_key = number.get((program, _start_of(op, programs.get(program)))) if "-done" in op else None
+        if start_key is None:
             continue
-        transfer[done] = end_ps[done] - start_ps[started]
+        for device in range(int(ops.device.max()) + 1):
+            done, started = rows_by_key.get((device, done_key)), rows_by_key.get((device, start_key))
+            if done is not None and started is not None and len(done) == len(started):
+                transfer[done] = end_ps[done] - ops.start_ps[started]
     return transfer
+
+
+def _start_of(done: str, program: Program | None) -> str:
+    """Return the op a done half completes: its operand; without the program, the name that differs in that word."""
+    try:
+        instruction = program.instruction(done) if program is not None else None
+    except DamagedFileError:
+        instruction = None
+    if instruction is not None and instruction.operands:
+        return instruction.operands[0]
+    return done.replace("-done", "-start")
 
 
 def _program_runs(planes: Sequence[XPlane]) -> ProgramRuns:

@@ -34,12 +34,13 @@ def read_host(space: XSpace, host: str) -> HostFile:
     Device planes win; a host plane's own XLA ops are read only where no device plane exists, as in xprof.
     """
     host_plane = space.plane("/host:CPU")
+    programs = read_programs(space)
     cores = device_planes.tensor_cores(space)
     gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
     notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings))]
     if cores:
         marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
-        found = device_planes.read_tensor_cores(cores, host, marks)
+        found = device_planes.read_tensor_cores(cores, host, marks, programs)
     elif gpus:
         notes.append(f"Kernels of GPU planes ({len(gpus)} here) are not analysed by this version.")
         found = _nothing()
@@ -62,7 +63,7 @@ def read_host(space: XSpace, host: str) -> HostFile:
         versions=_versions(space),
         notes=tuple(notes),
     )
-    return HostFile(trace, read_programs(space))
+    return HostFile(trace, programs)
 
 
 def read_programs(space: XSpace) -> dict[int, Program]:
