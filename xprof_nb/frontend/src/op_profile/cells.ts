@@ -63,8 +63,12 @@ function nameCell(row: NodeRow, terms: readonly string[]): HTMLElement {
     { class: 'jp-OpProfile-cell jp-OpProfile-name', attrs: { role: 'rowheader' }, data: { field: 'name' } },
     h('span', { class: 'jp-OpProfile-twisty', attrs: { 'aria-hidden': true } }, twisty),
     glyph(kindOf(labels.work_kind)),
-    h('span', { class: 'jp-OpProfile-label' }, ...highlighted(name, terms)),
-    source === null ? null : h('span', { class: 'jp-OpProfile-source' }, ...highlighted(source, terms))
+    h(
+      'span',
+      { class: 'jp-OpProfile-words' },
+      h('span', { class: 'jp-OpProfile-label' }, ...highlighted(name, terms)),
+      source === null ? null : h('span', { class: 'jp-OpProfile-source' }, ...highlighted(source, terms))
+    )
   );
   cell.style.setProperty('--xprof-level', String(row.level - 1));
   return cell;
