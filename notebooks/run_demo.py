@@ -91,14 +91,13 @@ def _telling_line(source: str) -> str:
 
 def top_ops(ops: pd.DataFrame) -> str:
     """Return the most expensive ops as an aligned table: time, share, rate, bound."""
-    total_ps = ops["self_time_ps"].sum()
     rows = [("op", "program", "time", "share", "FLOP/s", "bound by")]
     rows += [
         (
             op.op,
             op.program,
             units.duration(op.self_time_ps),
-            units.percent(op.self_time_ps / total_ps),
+            units.percent(op.time_fraction),
             units.flops_per_s(op.flops_per_s),
             units.text(op.bound_by),
         )

@@ -87,14 +87,35 @@ def test_runs_are_listed_newest_first_with_their_notes(run) -> None:
     status, out, _ = run("ls")
     assert status == 0
     assert out.index("the new one") < out.index("the old one")
+    assert [*xp.runs(_logdir(run))][:2] == ["run", "started"], "what a narrow output shows first"
     assert [entry["run"] for entry in json.loads(run("ls", "--format", "json")[1])] == ["new", "old"]
 
 
-def test_a_run_says_what_it_holds(run) -> None:
+def test_a_run_says_what_it_holds(run, logdir) -> None:
     _, out, _ = run("open", "old")
     assert "the old one" in out
     assert "CPU" in out
     assert f"jax {jax.__version__}" in out
+    assert f"hosts     {xp.open(logdir).hosts[0]}" in out
+
+
+def test_a_run_that_is_not_there_is_looked_for_in_the_log_dir(run, logdir) -> None:
+    status, _, err = run("open", "odl")
+    assert status == 1
+    assert "no run 'odl'" in err
+    assert str(logdir) in err
+
+
+def test_one_run_is_one_run(capsys, tmp_path) -> None:
+    with xp.capture("only", tmp_path):
+        pass
+    assert cli.main(["ls", "--logdir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("1 run\n")
+
+
+def test_it_says_which_version_it_is(capsys) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"xprof-nb {xp.__version__}\n"
 
 
 def test_a_missing_profile_is_status_1_and_misuse_is_status_2(run, tmp_path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from xprof_nb import __version__
 from xprof_nb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ Command = CaptureCommand | JobCommand | ListCommand | OpenCommand | QueryCommand
 
 
 class HelpAsked(Exception):  # noqa: N818 - no error: the person asked for it
-    """``--help`` was given; the text is the message."""
+    """``--help`` or ``--version`` was given; the text is the message."""
 
 
 def parse_magic(line: str) -> Command:
@@ -120,7 +121,11 @@ def parse_cell_magic(line: str) -> CaptureCommand:
 
 def parse_shell(arguments: Sequence[str]) -> Command:
     """Return the command of ``xprof-nb ARGUMENTS``; raises what `parse_magic` raises."""
-    return _command(_grammar("xprof-nb", "Ask about XLA profiles.", (_add_questions,)), arguments)
+    grammar = _grammar("xprof-nb", "Ask about XLA profiles.", (_add_questions,))
+    grammar.add_argument(
+        "--version", action=_Version, nargs=0, dest=argparse.SUPPRESS, help="say which version this is"
+    )
+    return _command(grammar, arguments)
 
 
 def seconds(text: str) -> float:
@@ -150,6 +155,11 @@ class _Parser(argparse.ArgumentParser):
 class _Help(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         raise HelpAsked(parser.format_help().rstrip())
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        raise HelpAsked(f"{parser.prog} {__version__}")
 
 
 _Verb = Callable[..., _Parser]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import api
-from xprof_nb.errors import UsageError
+from xprof_nb.errors import NotFoundError, UsageError
 from xprof_nb.model import units
 from xprof_nb.runs import default_logdir
 from xprof_nb.views import fallback
@@ -37,8 +37,16 @@ def open_run(command: OpenCommand | QueryCommand) -> api.Profile:
     logdir = Path(command.logdir or default_logdir())
     if command.run is None:
         return api.open(logdir)
+    if Path(command.run).exists():
+        return api.open(command.run)
     named = logdir / "plugins" / "profile" / command.run
-    return api.open(named if named.is_dir() and not Path(command.run).exists() else command.run)
+    if named.is_dir():
+        return api.open(named)
+    if "/" not in command.run:
+        raise NotFoundError(
+            f"there is no run {command.run!r} in {logdir}, and no such file", hint="`ls` lists the runs."
+        )
+    return api.open(command.run)
 
 
 def ask(command: QueryCommand) -> api.Result:
@@ -74,7 +82,8 @@ def describe(profile: api.Profile) -> str:
         "run": profile.name,
         "path": profile.path,
         "note": recorded.get("note"),
-        "recorded": " on ".join(filter(None, (str(recorded.get("started") or ""), ", ".join(profile.hosts)))),
+        "recorded": str(recorded.get("started") or ""),
+        "hosts": ", ".join(profile.hosts),
         "devices": ", ".join(f"{device.name} {device.model}".strip() for device in profile.devices),
         "programs": ", ".join(dict.fromkeys(programs)),
         "versions": ", ".join(f"{name} {number}" for name, number in recorded.get("versions", {}).items()),
@@ -116,7 +125,9 @@ def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
         for head, name in _RUN_COLUMNS.items()
     )
     notes = tuple(frame.attrs.get("notes", ()))
-    return fallback.plain(fallback.Table(f"{len(frame)} runs", "", columns, (0,) * len(frame), notes))
+    return fallback.plain(
+        fallback.Table(f"{len(frame)} run{'s' * (len(frame) != 1)}", "", columns, (0,) * len(frame), notes)
+    )
 
 
 def _cell(name: str, value: Any) -> str:

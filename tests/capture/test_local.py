@@ -50,6 +50,15 @@ def test_the_profile_opens(logdir, matmul) -> None:
     assert cap.profile.origin == "captured"
 
 
+def test_a_name_that_was_taken_is_told_apart_wherever_the_run_is_named(logdir, matmul) -> None:
+    for _ in range(2):
+        with xp.capture("train", logdir) as cap:
+            matmul().block_until_ready()
+    assert cap.profile.name == "train-2"
+    assert "train-2" in repr(cap.profile.ops())
+    assert set(xp.runs(logdir)["run"]) == {"train", "train-2"}
+
+
 def test_three_captures_within_a_second_are_three_runs_in_order(logdir, matmul) -> None:
     folders = []
     for _ in range(3):

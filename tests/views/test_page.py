@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.views.handmade import BUILT, HOSTILE
-from xprof_nb.errors import ProfileError
+from xprof_nb.errors import NotFoundError, ProfileError
 from xprof_nb.views import page
 
 
@@ -65,6 +65,11 @@ def test_a_query_without_a_view_is_a_page_with_a_table(answering):
     text = page.page(answering(["fusion.1"]).result("ops"))
     assert "<script" not in text
     assert "fusion.1" in text
+
+
+def test_a_folder_that_is_not_there_is_named(answering, built, tmp_path):
+    with pytest.raises(NotFoundError, match=f"no folder {re.escape(str(tmp_path / 'none'))}\\."):
+        page.write(answering(["fusion.1"]).result(), tmp_path / "none" / "report.html")
 
 
 def test_a_failed_write_leaves_what_was_there(answering, built, tmp_path, monkeypatch):

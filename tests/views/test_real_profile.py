@@ -42,6 +42,12 @@ def test_every_question_has_a_table(profile):
         assert result.profile.name in data["text/plain"].splitlines()[0]
 
 
+def test_no_definition_of_an_overview_is_cut(profile):
+    result = profile.overview()
+    [shown] = [column.cells for column in fallback.table(result).columns if column.head == "definition"]
+    assert list(shown) == list(result.frame["definition"])
+
+
 def test_the_table_says_the_root_time(profile):
     result = profile.op_profile()
     root = [column.cells[0] for column in fallback.table(result).columns]

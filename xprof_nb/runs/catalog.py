@@ -35,8 +35,6 @@ class Listed:
     """
 
     run: str
-    path: str
-    logdir: str
     started: datetime | None
     duration_s: float | None
     host_count: int
@@ -45,6 +43,8 @@ class Listed:
     device: str | None
     note: str
     tags: tuple[str, ...]
+    path: str
+    logdir: str
 
 
 def runs(logdir: str | os.PathLike[str] | None = None) -> pd.DataFrame:
@@ -111,8 +111,6 @@ def _describe(run: RunFiles) -> Listed:
     about = run.sidecar or Sidecar(origin="opened")
     return Listed(
         run=run.run,
-        path=run.folder,
-        logdir=run.logdir,
         started=datetime.fromtimestamp(run.started_ns / 1e9, UTC) if run.started_ns else None,
         duration_s=about.duration_s,
         host_count=len(run.files),
@@ -121,6 +119,8 @@ def _describe(run: RunFiles) -> Listed:
         device=_device(about),
         note=about.note,
         tags=about.tags,
+        path=run.folder,
+        logdir=run.logdir,
     )
 
 

@@ -47,7 +47,7 @@ def open_data(path: str | os.PathLike[str], executor: Executor | None = None) ->
             hosts = list(pool.map(_read_host_file, run.files))
     metadata = run.sidecar.to_json() if run.sidecar is not None else {}
     return ProfileData(
-        name=metadata.get("name") or run.run,
+        name=run.run,
         path=run.folder if len(run.files) > 1 or metadata else run.files[0].path,
         origin=_origin(metadata),
         hosts=tuple(_with_peaks(host.trace, metadata) for host in hosts),

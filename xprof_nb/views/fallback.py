@@ -167,7 +167,11 @@ def _work(frame: pd.DataFrame) -> list[Column]:
 
 def _overview(frame: pd.DataFrame) -> list[Column]:
     values = tuple(map(units.quantity, frame["value"], frame["unit"]))
-    return [_column(frame, "name", "name"), Column("value", values), _column(frame, "definition", "definition")]
+    # Our own words, and the last column: cut, a definition defines nothing.
+    definitions = Column(
+        "definition", tuple(one_line(text, LONGEST_NOTE) for text in frame["definition"]), is_text=True
+    )
+    return [_column(frame, "name", "name"), Column("value", values), definitions]
 
 
 def _everything(frame: pd.DataFrame) -> list[Column]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__, snapshot
+from xprof_nb.errors import NotFoundError
 from xprof_nb.views import fallback, widget
 
 if TYPE_CHECKING:
@@ -54,10 +55,14 @@ def write(result: Shown, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
+    NotFoundError
+        The folder it should be written to does not exist.
     ProfileError
         The front end of this installation was not built.
     """
     target = Path(path)
+    if not target.parent.is_dir():
+        raise NotFoundError(f"there is no folder {target.parent}", hint="Make it, or write somewhere else.")
     text = page(result)
     descriptor, staged = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:

@@ -70,14 +70,23 @@ function kindsOf(node: OpNode): string {
 
 /** Every measure of the row, those without a column at this width too. */
 function numbers({ measures, labels }: OpNode): HTMLElement {
-  const each = measures.occurrences > 1 ? `${time(measures.time_ps / measures.occurrences)} each` : '';
+  const each = measures.time_ps / measures.occurrences;
+  const share = measures.time_fraction;
   return h(
     'dl',
     { class: 'jp-OpDetails-numbers' },
     ...[
-      fact('time', time(measures.time_ps), percent(measures.time_fraction)),
-      fact('self time', time(measures.self_time_ps)),
-      fact('occurrences', count(measures.occurrences), each),
+      fact('time', time(measures.time_ps)),
+      fact(
+        'self time',
+        time(measures.self_time_ps),
+        Number.isFinite(share) ? `${percent(share)} of all time` : ''
+      ),
+      fact(
+        'occurrences',
+        count(measures.occurrences),
+        measures.occurrences > 1 && Number.isFinite(each) ? `${time(each)} each` : ''
+      ),
       fact('FLOPs', flops(measures.flops)),
       fact('FLOP/s', flopRate(measures.flops_per_s), ofPeak(measures.flops_utilization)),
       fact('bytes accessed', bytes(measures.bytes_accessed)),

@@ -5,8 +5,8 @@ const ids = (width: number) => fittingFields(width).map((field) => field.id);
 
 describe('fittingFields', () => {
   it('drops columns by importance as the view narrows', () => {
-    expect(ids(447)).toEqual(['name', 'share', 'time', 'bound']);
-    expect(ids(930)).toEqual(['name', 'share', 'time', 'flops', 'bandwidth', 'bound', 'wasted']);
+    expect(ids(447)).toEqual(['name', 'share', 'self', 'bound']);
+    expect(ids(930)).toEqual(['name', 'share', 'self', 'flops', 'bandwidth', 'bound', 'wasted']);
     expect(ids(2500)).toEqual(FIELDS.map((field) => field.id));
   });
 

@@ -99,15 +99,16 @@ export const FIELDS: readonly Field[] = [
 ];
 
 const ALWAYS = 2;
+/** Self time before time: it is what the share and the order of the rows are of. */
 const KEPT_LONGEST: readonly string[] = [
   'name',
   'share',
-  'time',
+  'self',
   'bound',
   'wasted',
   'flops',
   'bandwidth',
-  'self',
+  'time',
   'count',
   'kind',
   'category',

@@ -125,6 +125,25 @@ describe('a snapshot', () => {
     );
     expect(el.querySelector('.jp-OpDetails')?.textContent).toContain('573 ms');
   });
+
+  it('puts the share beside the self time it is of, and nothing beside what is missing', () => {
+    const el = show(new StaticHost(snapshot()));
+    const facts = () =>
+      new Map(
+        [...el.querySelectorAll('.jp-OpDetails-numbers > div')].map((fact) => [
+          fact.querySelector('dt')?.textContent,
+          fact.querySelector('dd')?.textContent
+        ])
+      );
+    named(el, 'dot.14').click();
+    expect(facts().get('self time')).toMatch(/573 ms\s*[\d.]+ % of all time$/);
+    expect(facts().get('time')).toBe('573 ms');
+    type(el, 'add.2');
+    named(el, 'add.2').click();
+    expect(facts().get('time')).toBe('–');
+    expect(facts().get('self time')).toBe('–');
+    expect(facts().get('occurrences')).toBe('–');
+  });
 });
 
 describe('sorting and filtering', () => {
