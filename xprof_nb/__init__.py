@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*_HOMES, "__version__"])
 
 
 def load_ipython_extension(ipython: Any) -> None:

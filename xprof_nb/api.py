@@ -50,6 +50,8 @@ def open(path: str | os.PathLike[str], executor: Executor | None = None) -> Prof
     """
     from xprof_nb.runs.opening import open_data
 
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a path cannot be {path!r}", hint="Give a file, a run folder or a log dir.")
     return Profile(open_data(path, executor))
 
 

@@ -18,6 +18,7 @@ _KINDS = {
     "host": "waiting for the host",
     "control": "control flow and other ops",
 }
+BOUND_FRACTION = 0.3
 _BOUND = {
     "compute": "compute-bound",
     "memory": "memory-bound",
@@ -56,7 +57,13 @@ def _largest(ops: pd.DataFrame) -> str:
     if bound is None:
         return text
     if top["bound_by"] == "compute" and pd.notna(top["flops_utilization"]):
-        return f"{text}, {bound} at {units.percent(top['flops_utilization'])} of the FLOP/s peak"
+        return f"{text}, {_used(bound, top['flops_utilization'])} of the FLOP/s peak"
     if top["bound_by"] == "memory" and pd.notna(top["hbm_utilization"]):
-        return f"{text}, {bound} at {units.percent(top['hbm_utilization'])} of the memory bandwidth"
+        return f"{text}, {_used(bound, top['hbm_utilization'])} of the memory bandwidth"
     return f"{text}, {bound}"
+
+
+def _used(bound: str, fraction: float) -> str:
+    """Return how much of its nearest roof an op uses; far below it, nothing is bound by that roof."""
+    used = units.percent(fraction)
+    return f"{bound} at {used}" if fraction >= BOUND_FRACTION else f"at {used}"
