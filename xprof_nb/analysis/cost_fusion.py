@@ -6,6 +6,7 @@ really read of it, plus constants too large to be part of the code.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from xprof_nb.analysis.cost_traffic import UNKNOWN_TRAFFIC, Traffic, counted
@@ -135,6 +136,7 @@ def _read_bytes(value: Instruction, body: Body, program: Program, bodies: dict[s
     Kept with the body: fusions inside fusions would ask for the innermost again and again.
     """
     if value.name not in body.read_bytes:
+        body.read_bytes[value.name] = math.nan  # what a body that calls itself reads is unknown
         body.read_bytes[value.name] = _sum_of_reads(value, body, program, bodies)
     return body.read_bytes[value.name]
 
