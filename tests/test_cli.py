@@ -3,6 +3,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
 import subprocess
 import sys
 
@@ -153,3 +155,21 @@ def test_a_reader_that_stops_early_is_no_error(logdir) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_text_the_terminal_cannot_say_is_escaped(logdir) -> None:
+    command = [sys.executable, "-m", "xprof_nb.cli", "ls", "--logdir", str(logdir)]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"the new one" in done.stdout
+
+
+@pytest.mark.parametrize("chosen", ["json", "table"])
+def test_a_folder_whose_name_is_not_utf8_is_listed(tmp_path, logdir, chosen) -> None:
+    folder = os.fsencode(tmp_path) + b"/l\xff"
+    shutil.copytree(os.fsencode(logdir), folder)
+    command = [sys.executable, "-m", "xprof_nb.cli", "ls", "--format", chosen, "--logdir", os.fsdecode(folder)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    if chosen == "json":
+        assert [entry["run"] for entry in json.loads(done.stdout)] == ["new", "old"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ DONE, CANNOT, MISUSED = 0, 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 done, 1 the profile cannot answer, 2 usage."""
+    _write_any_text()
     try:
         _print(run(args.parse_shell(sys.argv[1:] if arguments is None else arguments)))
     except args.HelpAsked as text:
@@ -40,6 +42,13 @@ def run(command: args.Command) -> str:
         case args.DoctorCommand():
             return doctor.text()
     raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
+
+
+def _write_any_text() -> None:
+    """Let what the terminal's encoding cannot say be written as an escape: a profile's text may be anything."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _print(text: str) -> None:

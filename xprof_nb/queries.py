@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from xprof_nb.errors import UsageError
@@ -12,6 +13,8 @@ from xprof_nb.model.profile import ProfileData
 
 By = Literal["program", "category", "framework", "source"]
 MOST_ROWS = 1_000_000
+_LARGEST = 2**63 - 1
+_LONGEST_NUMBER = 20
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ class OpDetailsParams(Filters):
     def __post_init__(self) -> None:
         """Refuse values of the wrong kind before any work is done."""
         super().__post_init__()
-        whole = str(self.program_id).isdecimal() and int(self.program_id) < 2**64
+        text = str(self.program_id)[: _LONGEST_NUMBER + 1]  # Python itself refuses to read thousands of digits
+        whole = text.isdecimal() and len(text) <= _LONGEST_NUMBER and int(text) < 2**64
         _check(whole, "program_id", self.program_id, "a program's number")
         _check(isinstance(self.op, str) and self.op != "", "op", self.op, "an op's name")
 
@@ -79,11 +83,16 @@ def _check(holds: bool, name: str, value: object, wanted: str) -> None:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Whether it is a whole number that a column of the profile could hold."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
 
 
 def _is_name_or_number(value: object) -> bool:
-    return isinstance(value, str) or _is_whole(value)
+    return isinstance(value, str) or _is_whole(value) or _is_program_id(value)
+
+
+def _is_program_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64
 
 
 def _is_window(value: object) -> bool:
@@ -171,4 +180,19 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise UsageError(f"{name} takes no {unknown[0]!r}", hint=f"It takes: {', '.join(known)}.")
-    return query.function(profile, query.params(**given))
+    return _finite(query.function(profile, query.params(**given)))
+
+
+def _finite(answer: Answer) -> Answer:
+    """Return an answer in which what overflowed is missing: JSON has no infinity, and it is no measurement."""
+    import numpy as np
+
+    frame = answer.frame
+    floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column).any()]
+    if floats:
+        frame = frame.assign(**{name: frame[name].where(np.isfinite(frame[name])) for name in floats})
+    summary = {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in answer.summary.items()
+    }
+    return replace(answer, frame=frame, summary=summary)

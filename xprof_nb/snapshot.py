@@ -131,6 +131,9 @@ def _bounded(value: Any, longest_text: int, longest_list: int = LONGEST_LIST) ->
 def _fitting_table(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Answer, str]:
     """Return the answer with as many rows as the table's budget holds, and its wire form."""
     asked = params.get("limit", TABLE_SIZES[0][0])
+    if not isinstance(asked, int):
+        queries.ask(data, view, params)  # which says what a limit is
+        asked = TABLE_SIZES[0][0]
     for rows, longest in TABLE_SIZES:
         answer = queries.ask(data, view, {**params, "limit": min(asked, rows)})
         table = base64.b64encode(columns.encode(_clipped_names(answer.frame, longest))).decode("ascii")

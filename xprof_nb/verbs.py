@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xprof_nb import api
 from xprof_nb.errors import NotFoundError, UsageError
 from xprof_nb.model import units
+from xprof_nb.model.columns import plain_rows
 from xprof_nb.runs import default_logdir
 from xprof_nb.views import fallback
 
@@ -119,7 +120,8 @@ def text_of(result: api.Result, chosen: Format, top: int | None) -> str:
 def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
     """Return the list of runs as text."""
     if chosen == "json":
-        return str(frame.to_json(orient="records", date_format="iso", indent=1))
+        rows = [{**row, "started": _moment(row["started"])} for row in plain_rows(frame)]
+        return json.dumps(rows, indent=1, allow_nan=False)
     columns = tuple(
         fallback.Column(head, tuple(_cell(name, value) for value in frame[name]), is_text=name in _WORDS)
         for head, name in _RUN_COLUMNS.items()
@@ -128,6 +130,10 @@ def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
     return fallback.plain(
         fallback.Table(f"{len(frame)} run{'s' * (len(frame) != 1)}", "", columns, (0,) * len(frame), notes)
     )
+
+
+def _moment(value: Any) -> str | None:
+    return None if value is None else str(value.isoformat(timespec="milliseconds")).replace("+00:00", "Z")
 
 
 def _cell(name: str, value: Any) -> str:

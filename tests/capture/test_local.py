@@ -252,3 +252,20 @@ def test_a_capture_nobody_holds_any_more_frees_the_profiler(logdir) -> None:
     assert Capture.running() is None
     with xp.capture("next", logdir):
         pass
+
+
+def test_entering_a_running_capture_again_leaves_it_running(logdir, matmul) -> None:
+    with xp.capture("train", logdir) as cap:
+        with pytest.raises(ProfilerBusyError), cap:
+            pass
+        matmul().block_until_ready()
+    assert run_names(logdir) == ["train"]
+    assert op_names(cap.folder)
+
+
+@pytest.mark.parametrize("where", ["gs://bucket/logs", "file:///logs", "a\0b"])
+def test_a_log_dir_that_is_no_folder_here_is_refused(where, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="cannot be saved"):
+        xp.capture("train", where)
+    assert names_in(tmp_path) == []

@@ -55,3 +55,9 @@ def test_names_in_use_are_numbered_from_two() -> None:
 def test_a_host_name_cannot_leave_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "../../etc/x y")
     assert host_name() == "_.._etc_x_y"
+
+
+@pytest.mark.parametrize("name", [5, b"train", ["train"]])
+def test_a_name_is_text(name) -> None:
+    with pytest.raises(UsageError, match="no text"):
+        check_name(name)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from xprof_nb.errors import DamagedFileError
-from xprof_nb.runs import sidecar
+from xprof_nb.runs import catalog, opening, sidecar
 from xprof_nb.runs.sidecar import FILE_NAME, Sidecar
 
 FULL = Sidecar(
@@ -84,3 +84,38 @@ def test_a_failed_write_leaves_the_old_one(tmp_path):
 def test_a_lone_surrogate_in_a_cell_survives(tmp_path):
     sidecar.write(tmp_path, Sidecar(cell="print('\udce9')"))
     assert sidecar.read(tmp_path).cell == "print('\udce9')"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"started": "0001-01-01T00:00:00+23:00"}',
+        '{"started": "9999-12-31T23:59:59-23:00"}',
+        '{"started": "2500-01-01T00:00:00"}',
+        '{"duration_s": NaN}',
+        '{"duration_s": 1e400}',
+        '{"duration_s": 1' + "0" * 400 + "}",
+        '{"overhead": {"per_event_ns": -Infinity}}',
+    ],
+)
+def test_a_number_or_time_no_table_holds_is_damage_and_the_run_is_listed(tmp_path, text):
+    folder = tmp_path / "plugins" / "profile" / "train"
+    folder.mkdir(parents=True)
+    (folder / "h.xplane.pb").write_bytes(b"")
+    (folder / FILE_NAME).write_text(text)
+    with pytest.raises(DamagedFileError):
+        sidecar.read(folder)
+    assert catalog.runs(tmp_path)["run"].tolist() == ["train"]
+
+
+@pytest.mark.parametrize(
+    "peaks",
+    [
+        {"flops_per_s": {"f32": {"x": 1}}},
+        {"flops_per_s": [1]},
+        {"flops_per_s": {"f32": {"value": 0, "label": "measured", "source": "here"}}},
+        {"bytes_per_s": {"hbm": {"value": "fast", "label": "measured", "source": "here"}}},
+    ],
+)
+def test_peaks_that_are_none_are_left_out(peaks):
+    assert opening._recorded_peaks({"peaks": peaks}) is None

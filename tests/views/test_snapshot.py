@@ -104,3 +104,9 @@ def test_json_safe():
         "flag": True,
         "1": [None, "?"],
     }
+
+
+@pytest.mark.parametrize("limit", ["x", 1.5, [1], -5])
+def test_a_limit_that_is_no_number_is_misuse(limit):
+    with pytest.raises(UsageError, match="limit"):
+        build(limit=limit)

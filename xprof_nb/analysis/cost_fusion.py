@@ -6,6 +6,7 @@ really read of it, plus constants too large to be part of the code.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from xprof_nb.analysis.cost_traffic import UNKNOWN_TRAFFIC, Traffic, counted
@@ -34,6 +35,7 @@ class Body:
         self.root = self.by_name[computation.root]
         self.parameters = {i.parameter_number: i for i in computation.instructions if i.opcode == "parameter"}
         self.indexing = next((i for i in computation.instructions if i.opcode in {"gather", "scatter"}), None)
+        self.read_bytes: dict[str, float] = {}
         self.users: dict[str, list[Instruction]] = {}
         for inner in computation.instructions:
             for operand in dict.fromkeys(inner.operands):
@@ -129,7 +131,17 @@ def _member(value: Instruction, place: int, body: Body) -> Instruction | None:
 
 
 def _read_bytes(value: Instruction, body: Body, program: Program, bodies: dict[str, Body]) -> float:
-    """Return how much of a parameter is read: slices add up, all other users share one read of the whole."""
+    """Return how much of a parameter is read: slices add up, all other users share one read of the whole.
+
+    Kept with the body: fusions inside fusions would ask for the innermost again and again.
+    """
+    if value.name not in body.read_bytes:
+        body.read_bytes[value.name] = math.nan  # what a body that calls itself reads is unknown
+        body.read_bytes[value.name] = _sum_of_reads(value, body, program, bodies)
+    return body.read_bytes[value.name]
+
+
+def _sum_of_reads(value: Instruction, body: Body, program: Program, bodies: dict[str, Body]) -> float:
     whole = value.shape.top_level_bytes
     size = 0.0
     read_whole = False

@@ -161,6 +161,7 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     sums = records[_SUMMED].to_numpy(np.float64)
     shared = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "category")}
     shared["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
+    own = {name: records[name].to_numpy(object) for name in ("op", "framework_op", "source")}
     bounds, self_ps = records["bound_by"].to_numpy(object), records["self_time_ps"].to_numpy(np.float64)
     rows = []
     for node in tree.nodes:
@@ -176,9 +177,8 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
         if node.record < 0 and row["work_kind"] is None and node.records:
             row["work_kind"] = "control"
         row["bound"] = _longest(bounds[node.records], self_ps[node.records])
-        own = records.iloc[node.record] if node.record >= 0 else None
-        for name in ("op", "framework_op", "source"):
-            row[name] = None if own is None else own[name]
+        for name, values in own.items():
+            row[name] = None if node.record < 0 else values[node.record]
         rows.append(row)
     return pd.DataFrame(rows, columns=[*_SUMMED, *shared, "bound", "op", "framework_op", "source"])
 

@@ -110,7 +110,7 @@ def _summed(profile: ProfileData, selection: Selection) -> OpTable:
     parts = chosen_parts(profile, selection)
     frames = [_sums(profile, part) for part in parts]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, *COSTS])
-    total_ps = int(sum(part.total_ps.sum() for part in parts))
+    total_ps = sum(sum(part.total_ps.tolist()) for part in parts)
     devices = tuple(part.trace.devices[row] for part in parts for row in part.devices)
     return OpTable(frame, total_ps, devices)
 
@@ -137,13 +137,18 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     frame = described.iloc[key].reset_index(drop=True)
     frame.insert(0, "host", trace.host)
     frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
-    frame["occurrences"] = occurrences[seen].astype(np.int64)
-    frame["time_ps"] = total(ops.duration_ps)[seen].astype(np.int64)
+    frame["occurrences"] = _whole(occurrences[seen])
+    frame["time_ps"] = _whole(total(ops.duration_ps)[seen])
     frame["self_time_ps"] = total(ops.self_ps)[seen]
     frame["transfer_ps"] = total(ops.transfer_ps)[seen]
     frame["is_container"] = total(ops.contains)[seen] > 0
     frame[COSTS] = frame[COSTS].mul(frame["occurrences"], axis=0)
     return frame
+
+
+def _whole(sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return sums as whole numbers, the largest there is where a damaged file's go beyond."""
+    return np.minimum(sums, 2.0**63 - 1024).astype(np.int64)
 
 
 def corrected(frame: pd.DataFrame) -> pd.DataFrame:
@@ -264,5 +269,6 @@ def _why_empty(profile: ProfileData) -> str:
         return "The profile holds no event at all: nothing ran while it was captured, or tracing was off."
     return (
         "No XLA op was recorded, only host events: nothing ran on a device during the capture, "
+        "its result was dropped before it was ready (end the block with jax.block_until_ready(result)), "
         "or the profile was taken with host_tracer_level=0."
     )

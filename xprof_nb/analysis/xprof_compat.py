@@ -41,11 +41,11 @@ def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     how = dict.fromkeys(rest, "first") | dict.fromkeys([*_SUMS, "transfer_ps"], "sum")
     how["is_container"] = "max"
     merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
-    unknown = frame.groupby(_IDENTITY, sort=False)[COSTS].agg(lambda values: values.isna().all())
+    known = frame[COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
     for name in WORDS:
         merged[name] = words(merged[name])
     for name in COSTS:
-        merged.loc[unknown[name].to_numpy(bool), name] = np.nan
+        merged.loc[~known[name].to_numpy(bool), name] = np.nan
     return merged
 
 

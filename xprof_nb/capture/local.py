@@ -108,7 +108,7 @@ class Capture:
     ) -> None:
         self._session: Session | None = None
         self.name = None if name is None else check_name(name)
-        self.logdir = Path(default_logdir() if logdir is None else logdir).expanduser().absolute()
+        self.logdir = store.checked_logdir(default_logdir() if logdir is None else logdir)
         self.note = note
         self.options = options or CaptureOptions()
         self.cell: str | None = None
@@ -174,11 +174,13 @@ class Capture:
             session.discard()
 
     def __enter__(self) -> Self:
+        before = self._session
         self.cell = cells.current_cell()
         try:
             self.start()
         except BaseException:
-            self.abandon()
+            if self._session is not before:  # a capture entered twice goes on as it was
+                self.abandon()
             raise
         return self
 

@@ -25,6 +25,8 @@ def check_name(name: str) -> str:
     UsageError
         It is empty, too long, hidden, or holds a path separator or a control character.
     """
+    if not isinstance(name, str):
+        raise UsageError(f"{name!r} cannot name a run: it is no text", hint="Try letters, digits, '-', '_' and '.'.")
     fault = _fault(name)
     if fault:
         raise UsageError(f"{name[:60]!r} cannot name a run: {fault}", hint="Try letters, digits, '-', '_' and '.'.")

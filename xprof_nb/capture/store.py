@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from xprof_nb.capture.framing import is_whole
 from xprof_nb.capture.names import host_name, numbered
-from xprof_nb.errors import CaptureError
+from xprof_nb.errors import CaptureError, UsageError
 from xprof_nb.runs import sidecar
+from xprof_nb.runs.places import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,23 @@ if TYPE_CHECKING:
 MIN_FREE_BYTES = 64 * 2**20
 STAGING = ".xprof-nb-"  # hidden: nobody takes it for a run
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+
+
+def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
+    """Return the full path of a log dir on this machine's disks.
+
+    Raises
+    ------
+    UsageError
+        It is no path, or a URL: captures are written to a disk.
+    """
+    text = os.fspath(logdir)
+    if not isinstance(text, str) or "\0" in text or is_url(text):
+        raise UsageError(
+            f"a capture cannot be saved in {text!r}",
+            hint="Pass a folder on this machine as `logdir`, and copy the run.",
+        )
+    return Path(text).expanduser().absolute()
 
 
 def check_writable(logdir: Path) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.errors import DamagedFileError
-from xprof_nb.formats import nesting
+from xprof_nb.formats import nesting, plausible
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.columns import words
@@ -20,7 +20,7 @@ from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
-TENSOR_CORE = re.compile(r"/device:TPU:(\d+)$")
+TENSOR_CORE = re.compile(r"/device:TPU:(\d{1,9})$")
 _RUNTIME = "stated by the TPU runtime in the profile"
 _HBM, _READ, _WRITE = 1, 1, 2
 
@@ -64,11 +64,11 @@ def _device(plane: XPlane, host: str) -> Device:
         "cmem_write": "peak_cmem_wr_bw_gigabytes_per_second",
     }
     bytes_per_s = {
-        memory: Peak(float(stats[name]) * 1e9, "profile", _RUNTIME)
+        memory: Peak(stated * 1e9, "profile", _RUNTIME)
         for memory, name in roofs.items()
-        if float(stats.get(name, 0)) > 0
+        if (stated := plausible.positive(stats, name)) > 0
     }
-    peak_tflops = float(stats.get("peak_teraflops_per_second", 0))
+    peak_tflops = plausible.positive(stats, "peak_teraflops_per_second")
     flops = {"bf16": Peak(peak_tflops * 1e12, "profile", _RUNTIME)} if peak_tflops > 0 else {}
     return Device(
         host=host,
@@ -103,15 +103,16 @@ def _varint_fields(message: bytes) -> list[tuple[int, int]]:
 
 
 def _varint(message: bytes, position: int) -> tuple[int, int]:
+    """Return a number of at most 64 bits and what follows it; protobuf writes none of more than 10 bytes."""
     value = shift = 0
-    while position < len(message):
+    while position < len(message) and shift < 70:
         byte = message[position]
         position += 1
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
             break
-    return value, position
+    return value % 2**64, position
 
 
 def _keys(plane: XPlane) -> pd.DataFrame:
@@ -162,7 +163,7 @@ def _traffic(breakdown: bytes | None) -> tuple[float, float, float]:
             read += count
         elif access.get(1) == _WRITE:
             written += count
-    return hbm, read, written
+    return float(hbm), float(read), float(written)
 
 
 def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
@@ -171,8 +172,10 @@ def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
     events = plane.events
     offset = plane.event_stat("device_offset_ps")
     duration = plane.event_stat("device_duration_ps")
-    start_ps = np.where(offset.present, offset.ints(), events.start_ps)[rows]
-    duration_ps = np.where(duration.present, duration.ints(), events.duration_ps)[rows]
+    has_offset = offset.present & (np.abs(offset.ints()) <= plausible.LARGEST_SPAN_PS)
+    has_duration = duration.present & (duration.ints() >= 0) & (duration.ints() <= plausible.LONGEST_PS)
+    start_ps = np.where(has_offset, offset.ints(), events.start_ps)[rows]
+    duration_ps = np.where(has_duration, duration.ints(), events.duration_ps)[rows]
     parent = nesting.parents(np.zeros(len(rows), np.int32), start_ps, start_ps + duration_ps)
     return pd.DataFrame(
         {
@@ -190,14 +193,15 @@ def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
 
 
 def _rows_of(plane: XPlane, line: str) -> NDArray[np.int64]:
-    """Return the events of every line of that name."""
+    """Return the events of every line of that name; one whose metadata is missing has no name and is left out."""
     first = plane.lines.first_event
     wanted = [
         np.arange(first[row], first[row + 1], dtype=np.int64)
         for row, name in enumerate(plane.lines.name)
         if name == line
     ]
-    return np.concatenate(wanted) if wanted else np.empty(0, np.int64)
+    rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
+    return rows[plane.events.metadata[rows] >= 0]
 
 
 def _joined(keys: pd.DataFrame, events: pd.DataFrame, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
@@ -293,5 +297,5 @@ def _program_runs(planes: Sequence[XPlane]) -> ProgramRuns:
 
 def split_program_label(label: str) -> tuple[str, int]:
     """Return module name and program id of ``jit_f(123)``; the id is 0 where there is none."""
-    found = re.fullmatch(r"(.*)\((-?\d+)\)", label)
+    found = re.fullmatch(r"(.*)\((-?\d{1,20})\)", label, re.DOTALL)
     return (found[1], int(found[2]) % 2**64) if found else (label, 0)

@@ -15,7 +15,7 @@ from xprof_nb.model.program import Computation, Instruction, Module, Program
 from xprof_nb.model.shape import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 # Numbers of the HloInstructionProto fields that have an attribute of their own on Instruction.
 _NAME, _OPCODE, _SHAPE, _METADATA, _LITERAL, _PARAMETER_NUMBER, _FUSION_KIND = 1, 2, 3, 7, 8, 9, 11
@@ -37,6 +37,7 @@ _OWN = frozenset(
         _BACKEND_CONFIG,
     }
 )
+_DEEPEST_CALLS = 200
 
 
 def read_program(proto: bytes, *, program_id: int, name: str, file: str) -> Program:
@@ -77,6 +78,30 @@ class _DanglingIdError(Exception):
     """An id in the message refers to nothing."""
 
 
+def _check_calls(computations: Sequence[Computation]) -> None:
+    """Refuse computations that call one another too deep for a walk; one that calls itself is a walk's own affair."""
+    callers = {computation.name: 0 for computation in computations}
+    called = {
+        computation.name: {name for instruction in computation.instructions for name in instruction.called}
+        for computation in computations
+    }
+    for names in called.values():
+        for name in names:
+            callers[name] += 1
+    ready = [name for name, count in callers.items() if count == 0]
+    depth = 0
+    while ready:
+        depth += 1
+        following = []
+        for name in (inner for caller in ready for inner in called[caller]):
+            callers[name] -= 1
+            if callers[name] == 0:
+                following.append(name)
+        ready = following
+    if depth > _DEEPEST_CALLS:
+        raise _DanglingIdError(f"its computations call one another {depth:,} deep")
+
+
 class _Reader:
     """Turns one ``HloModule`` message into a `Module`."""
 
@@ -94,6 +119,7 @@ class _Reader:
         if not message.computations:
             raise _DanglingIdError("it has no computation")
         computations = [self._computation(computation) for computation in message.computations]
+        _check_calls(computations)
         assignment = message.device_assignment
         return Module(
             entry=message.entry_computation_name or self._called(message.entry_computation_id),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes
+from xprof_nb.formats import cpu, device_planes, plausible
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XSpace
@@ -33,11 +32,13 @@ def read_host(space: XSpace, host: str) -> HostFile:
 
     Device planes win; a host plane's own XLA ops are read only where no device plane exists, as in xprof.
     """
+    mended = plausible.mend_durations(space)
+    hull = plausible.span(space)
     host_plane = space.plane("/host:CPU")
     programs = read_programs(space)
     cores = device_planes.tensor_cores(space)
     gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
-    notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings))]
+    notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *mended]
     if cores:
         marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
         found = device_planes.read_tensor_cores(cores, host, marks, programs)
@@ -48,7 +49,7 @@ def read_host(space: XSpace, host: str) -> HostFile:
         found = cpu.read_host_ops(host_plane, host)
     else:
         found = _nothing()
-    window_ps, window_source = _window(space, found.runs)
+    window_ps, window_source = _window(space, hull, found.runs)
     trace = HostTrace(
         host=host,
         file=space.source,
@@ -84,32 +85,18 @@ def read_programs(space: XSpace) -> dict[int, Program]:
     return programs
 
 
-def _window(space: XSpace, runs: ProgramRuns) -> tuple[tuple[int, int], str]:
+def _window(space: XSpace, hull: tuple[int, int] | None, runs: ProgramRuns) -> tuple[tuple[int, int], str]:
     """Return begin and end of what the capture could see, in ps since the profile's origin."""
-    begin, end = _hull(space, runs)
+    begin, end = hull or (0, 0)
+    if hull is not None and len(runs):
+        end = max(end, int((runs.start_ps + runs.duration_ps).max()))
     session = space.plane("Task Environment")
-    if session is not None and {"profile_start_time", "profile_stop_time"} <= set(session.stats):
-        length_ns = int(session.stats["profile_stop_time"]) - int(session.stats["profile_start_time"])
-        if length_ns > 0:
+    if session is not None:
+        stated_ps = plausible.length_ps(session.stats, "profile_start_time", "profile_stop_time")
+        if stated_ps:
             # Events can lie a little past the stop; they widen the window rather than vanish.
-            return (min(0, begin), max(length_ns * 1000, end)), "from the start to the stop of the profiler"
+            return (min(0, begin), max(stated_ps, end)), "from the start to the stop of the profiler"
     return (begin, end), "from the first event to the last: the profile does not say when it was started"
-
-
-def _hull(space: XSpace, runs: ProgramRuns) -> tuple[int, int]:
-    begins, ends = [], []
-    for plane in space.planes:
-        events = plane.events
-        for first, last in pairwise(plane.lines.first_event):
-            rows = slice(first, last)
-            placed = np.flatnonzero(events.positioned[rows]) + first
-            if len(placed):
-                start_ps = int(events.starts_of(placed[:1])[0]) - int(events.offset_ps[placed[0]])
-                begins.append(start_ps + int(events.offset_ps[placed].min()))
-                ends.append(start_ps + int((events.offset_ps[placed] + events.duration_ps[placed]).max()))
-    if len(runs):
-        ends.append(int((runs.start_ps + runs.duration_ps).max()))
-    return (min(begins), max(ends)) if begins else (0, 0)
 
 
 def _versions(space: XSpace) -> dict[str, str]:

@@ -85,16 +85,27 @@ def _device_with_peaks(device: Device, metadata: Mapping[str, Any]) -> Device:
 
 
 def _recorded_peaks(metadata: Mapping[str, Any]) -> Peaks | None:
-    """Return the roofs the capture wrote into its sidecar."""
+    """Return the roofs the capture wrote into its sidecar, None unless they are roofs: people edit sidecars."""
     recorded = metadata.get("peaks")
     if not recorded:
         return None
-    return Peaks(
-        flops_per_s={dtype: Peak(**peak) for dtype, peak in recorded.get("flops_per_s", {}).items()},
-        reference_dtype=recorded.get("reference_dtype", ""),
-        bytes_per_s={memory: Peak(**peak) for memory, peak in recorded.get("bytes_per_s", {}).items()},
-        capacity_bytes=recorded.get("capacity_bytes"),
-    )
+    try:
+        peaks = Peaks(
+            flops_per_s={dtype: Peak(**peak) for dtype, peak in recorded.get("flops_per_s", {}).items()},
+            reference_dtype=str(recorded.get("reference_dtype", "")),
+            bytes_per_s={memory: Peak(**peak) for memory, peak in recorded.get("bytes_per_s", {}).items()},
+            capacity_bytes=recorded.get("capacity_bytes"),
+        )
+    except (TypeError, AttributeError):
+        return None
+    roofs = (*peaks.flops_per_s.values(), *peaks.bytes_per_s.values())
+    return peaks if all(_is_roof(roof) for roof in roofs) else None
+
+
+def _is_roof(roof: Peak) -> bool:
+    value = roof.value
+    texts = isinstance(roof.label, str) and isinstance(roof.source, str)
+    return texts and isinstance(value, int | float) and 0 < value < float("inf")
 
 
 def _measured_here(host: str) -> Peaks | None:

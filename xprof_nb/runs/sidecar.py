@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 FILE_NAME = "xprof-nb.json"
 VERSION = 1
 LARGEST_BYTES = 16 * 2**20
+_FIRST_YEAR, _LAST_YEAR = 1678, 2261
+"""A table's times are 64-bit nanoseconds."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def read(folder: str | os.PathLike[str]) -> Sidecar | None:
     try:
         if place.facts(file).size_bytes > LARGEST_BYTES:
             raise DamagedFileError("a sidecar of more than 16 MiB", file=file)
-        values = json.loads(place.read(file))
+        values = json.loads(place.read(file), parse_constant=_finite, parse_float=_finite)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as refused:
@@ -139,8 +142,16 @@ def write(folder: str | os.PathLike[str], sidecar: Sidecar) -> Path:
 def _checked(key: str, value: Any, file: str) -> Any:
     try:
         return None if value is None and key in _OPTIONAL else _READERS[key](value)
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, OverflowError) as wrong:
         raise DamagedFileError(f"the sidecar's {key!r} is not what a capture writes", file=file) from wrong
+
+
+def _finite(text: str) -> float:
+    """Read a number that JSON may hold; NaN and infinity, which Python would read, would break every answer later."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not JSON")
+    return value
 
 
 def _text(value: Any) -> str:
@@ -179,7 +190,10 @@ def _devices(value: Any) -> tuple[dict[str, Any], ...]:
 
 def _time(value: Any) -> datetime:
     time = datetime.fromisoformat(_text(value))
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+        raise ValueError
+    return time
 
 
 _OPTIONAL = frozenset({"started", "duration_s", "stop_s", "cell", "peaks"})

@@ -238,3 +238,8 @@ async def test_a_changed_file_is_read_again(ask, logdir):
     file = logdir / "plugins" / "profile" / "train" / "host0.xplane.pb"
     file.write_bytes(b"foreign")
     assert (await ask("query", body))[0] == 422
+
+
+async def test_a_path_no_file_system_can_write_is_refused(ask):
+    status, body = await ask("query", {"run": "\ud800", "query": "echo"})
+    assert (status, body["error"]["kind"]) == (403, "ForbiddenPathError")

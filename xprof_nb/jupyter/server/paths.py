@@ -81,7 +81,9 @@ def climbs(path: str) -> bool:
         if len(_SEPARATORS.findall(decoded)) != len(_SEPARATORS.findall(plain)):
             return True
         plain, decoded = decoded, unquote(decoded)
-    return any(ord(character) < 32 for character in plain) or ".." in _SEPARATORS.split(plain)
+    return any(
+        ord(character) < 32 or "\ud800" <= character <= "\udfff" for character in plain
+    ) or ".." in _SEPARATORS.split(plain)
 
 
 def _under(path: str, root: str, separator: str) -> bool:

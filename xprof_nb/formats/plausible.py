@@ -1,0 +1,89 @@
+"""Which numbers of a file can be meant: a damaged one must neither overflow nor pass for a measurement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from xprof_nb.errors import DamagedFileError
+from xprof_nb.formats.xspace import XPlane, XSpace
+
+LONGEST_PS = 2**60
+"""13 days: no event lasts longer, or starts longer after its line; sums of a few still fit 64 bits."""
+LARGEST_SPAN_PS = 2**62
+_HINT = "Bytes were changed on the way: copy it again in binary mode, or capture again."
+
+
+def positive(stats: Mapping[str, Any], name: str) -> float:
+    """Return a stat that is a positive, finite number, else 0."""
+    value = stats.get(name)
+    if not isinstance(value, int | float):
+        return 0.0
+    number = float(value)
+    return number if math.isfinite(number) and number >= np.finfo(np.float32).tiny else 0.0
+
+
+def length_ps(stats: Mapping[str, Any], begin_ns: str, end_ns: str) -> int:
+    """Return the time between two stats in ns, 0 where they do not say one that can be."""
+    begin, end = stats.get(begin_ns), stats.get(end_ns)
+    if not isinstance(begin, int) or not isinstance(end, int):
+        return 0
+    length = (end - begin) * 1000
+    return length if 0 < length <= LARGEST_SPAN_PS else 0
+
+
+def mend_durations(space: XSpace) -> list[str]:
+    """Let events that end before they begin last no time; return a note for each plane that has some."""
+    notes = []
+    for plane in space.planes:
+        duration_ps = plane.events.duration_ps
+        if len(duration_ps) and duration_ps.min() < 0:
+            count = int((duration_ps < 0).sum())
+            np.maximum(duration_ps, 0, out=duration_ps)
+            notes.append(
+                f"{count:,} events of plane {plane.name[:100]!r} end before they begin; they count as no time."
+            )
+    return notes
+
+
+def span(space: XSpace) -> tuple[int, int] | None:
+    """Return begin of the first and end of the last placed event in ps, None where nothing is placed.
+
+    Raises
+    ------
+    DamagedFileError
+        They are further apart than 64-bit picoseconds can add up.
+    """
+    hulls = [hull for plane in space.planes for hull in _hulls(plane, space.source)]
+    if not hulls:
+        return None
+    begin, end = min(begin for begin, _ in hulls), max(end for _, end in hulls)
+    if end - begin > LARGEST_SPAN_PS:
+        raise DamagedFileError("events lie more than 53 days apart", file=space.source, hint=_HINT)
+    return begin, end
+
+
+def _hulls(plane: XPlane, file: str) -> Sequence[tuple[int, int]]:
+    events = plane.events
+    if not len(events):
+        return []
+    offset_ps, duration_ps = events.offset_ps, events.duration_ps
+    if max(-int(offset_ps.min()), int(offset_ps.max()), int(duration_ps.max())) > LONGEST_PS:
+        raise DamagedFileError(
+            f"an event of plane {plane.name[:100]!r} lasts, or starts after its line, more than 13 days",
+            file=file,
+            hint=_HINT,
+        )
+    hulls = []
+    for first, last in pairwise(plane.lines.first_event):
+        rows = slice(first, last)
+        placed = np.flatnonzero(events.positioned[rows]) + first
+        if len(placed):
+            start_ps = int(events.starts_of(placed[:1])[0]) - int(offset_ps[placed[0]])
+            begin = start_ps + int(offset_ps[placed].min())
+            hulls.append((begin, start_ps + int((offset_ps[placed] + duration_ps[placed]).max())))
+    return hulls
