@@ -114,3 +114,30 @@ def test_program_ids_keep_all_their_digits(profile: xp.Profile) -> None:
     assert any("lacks the HLO" in note for note in profile.ops().notes)
     details = profile.ask("op_details", program_id=str(PROGRAM), op="fusion.1")
     assert details.summary["program_id"] == str(PROGRAM)
+
+
+def test_ops_that_overlap_share_each_moment(tmp_path: Path) -> None:
+    space = MESSAGES["Space"](hostnames=["worker"])
+    made = plane(space)
+    del made.lines[0].events[:]
+    made.lines[0].events.add(metadata_id=2, offset_ps=0, duration_ps=1000)
+    made.lines[0].events.add(metadata_id=3, offset_ps=500, duration_ps=1000)
+    (tmp_path / "worker.xplane.pb").write_bytes(space.SerializeToString())
+    frame = xp.open(tmp_path).ops().frame.set_index("op")
+    assert frame["self_time_ps"].to_dict() == {"fusion.1": 750, "fusion.2": 750}
+    assert frame["time_ps"].to_dict() == {"fusion.1": 1000, "fusion.2": 1000}
+
+
+def test_times_need_no_hlo(tmp_path: Path) -> None:
+    space = MESSAGES["Space"](hostnames=["worker"])
+    plane(space)
+    metadata = space.planes.add(name="/host:metadata")
+    metadata.stat_metadata[1].id, metadata.stat_metadata[1].name = 1, "Hlo Proto"
+    entry = metadata.event_metadata[1]
+    entry.id, entry.name = 1, f"jit_f({PROGRAM})"
+    entry.stats.add(metadata_id=1, bytes_value=b"\x0a\xff\xff\xff\x7fdamaged")
+    (tmp_path / "worker.xplane.pb").write_bytes(space.SerializeToString())
+    profile = xp.open(tmp_path)
+    assert profile.ops().frame["self_time_ps"].sum() == 120 * MS
+    assert any("damaged HLO" in note for note in profile.op_profile().notes)
+    assert profile.ask("op_details", program_id=str(PROGRAM), op="fusion.1").summary["opcode"] is None

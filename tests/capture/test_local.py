@@ -92,6 +92,18 @@ def test_async_work_is_in_the_profile_to_its_end(logdir) -> None:
     assert op_names(cap.folder)
 
 
+def test_work_whose_result_is_thrown_away_is_in_the_profile(logdir) -> None:
+    square, operand = jax.jit(lambda x: x @ x), jnp.ones((64, 64))
+    square(operand).block_until_ready()
+    for _ in range(12):
+        with xp.capture(logdir=logdir) as captured:
+            square(operand)
+        frame = captured.profile.ops().frame
+        assert set(frame["program"]) == {"jit__lambda"}
+        assert not any("marker" in str(program) for program in frame["program"])
+        assert not any("marker" in program.name for program in captured.profile.programs.values())
+
+
 @pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt(), SystemExit(3)])
 def test_what_the_code_raises_is_raised_and_the_profile_so_far_kept(logdir, matmul, error) -> None:
     @xp.capture("so far", logdir)

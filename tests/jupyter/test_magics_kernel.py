@@ -125,7 +125,7 @@ def test_armed_it_profiles_the_next_cell_and_ends_with_the_queue(kernel, folder)
         assert kernel.finish(identifier).text == f"cell {number}\n"
     kernel.read_until(lambda: is_view(asking))
     assert len(asking.displays) == 1
-    assert all(kernel.cells[identifier].kinds == ["stream"] for identifier in ran)
+    assert all(kernel.cells[identifier].kinds[0] == "stream" for identifier in ran)
     assert recorded(folder, "armed")["duration_s"] < 20
     assert "print('cell 0')" in recorded(folder, "armed")["cell"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
-from xprof_nb.analysis.op_identity import costs_of
+from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
@@ -39,7 +39,7 @@ def op_details(profile: ProfileData, program_id: int, op: str, selection: Select
     rows = xprof_compat.by_op(op_tables.corrected(chosen))
     frame = op_tables.with_rates(rows, table.peaks, table.total_ps)
     row = frame.iloc[0]
-    program = profile.programs.get(program_id)
+    program = readable_program(profile, program_id)
     instruction = program.instruction(op) if program else None
     summary: dict[str, Any] = {
         "name": op,

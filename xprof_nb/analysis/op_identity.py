@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.costs import CostTable, instruction_costs
+from xprof_nb.errors import DamagedFileError
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
@@ -42,7 +43,7 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     for name in WORDS:
         frame[name] = words(getattr(keys, name))
     for program_id in np.unique(keys.program_id):
-        program = profile.programs.get(int(program_id))
+        program = readable_program(profile, int(program_id))
         if program is not None:
             _fill_from_program(frame, frame.index[keys.program_id == program_id], program)
     frame["framework_op"] = words(_framework_op(text) for text in frame["framework_op"])
@@ -90,6 +91,17 @@ def _touches_host(keys: OpKeys) -> NDArray[np.bool_]:
     }
     halves = copies | {op.replace("-start", "-done") for op in copies}
     return np.array([str(op) in halves for op in keys.op], np.bool_)
+
+
+def readable_program(profile: ProfileData, program_id: int) -> Program | None:
+    """Return a program of the profile; None if the profile lacks it or its HLO is damaged: times need no HLO."""
+    program = profile.programs.get(program_id)
+    if program is not None:
+        try:
+            _ = program.module
+        except DamagedFileError:
+            return None
+    return program
 
 
 def costs_of(program: Program) -> CostTable:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
-from xprof_nb.analysis.op_identity import costs_of
+from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.sentences import op_profile_sentence
@@ -216,7 +216,7 @@ def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.Da
     for number in range(len(tree.nodes)):
         if tree.nodes[number].record < 0:
             continue
-        program = profile.programs.get(int(values.at[number, "program_id"]))
+        program = readable_program(profile, int(values.at[number, "program_id"]))
         instruction = program.instruction(str(values.at[number, "op"])) if program else None
         if program is None or instruction is None or instruction.opcode != "fusion":
             continue

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -240,17 +240,16 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             "No utilisation: the peaks of this device are not known here. "
             "On the machine that ran the work, `python -m xprof_nb.capture.calibrate` measures them."
         )
-    described = {int(number) for number in profile.programs}
     missing = sorted(
         {
             row.program or f"program {row.program_id}"
-            for row in frame.itertuples()
-            if int(row.program_id) not in described
+            for row in frame[["program", "program_id"]].drop_duplicates().itertuples()
+            if readable_program(profile, int(row.program_id)) is None
         }
     )
     if missing:
         said.append(
-            f"The profile lacks the HLO of {', '.join(missing[:5])}"
+            f"The profile lacks the HLO, or has damaged HLO, of {', '.join(missing[:5])}"
             f"{' and others' if len(missing) > 5 else ''}: their ops have no source and no FLOPs of our own counting."
         )
     over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]

@@ -177,6 +177,7 @@ class Capture:
         before = self._session
         self.cell = cells.current_cell()
         try:
+            activity.prepare_to_wait()
             self.start()
         except BaseException:
             if self._session is not before:  # a capture entered twice goes on as it was

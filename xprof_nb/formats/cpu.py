@@ -26,6 +26,8 @@ Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
 _NEITHER = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
+MARKER = "xprof_nb_marker"
+"""A program of our own captures, run to wait for what was dispatched before it; no work of the user's."""
 _OP_STATS = ("hlo_op", "program_id", "run_id", "device_ordinal", "_p")
 _MARK_STATS = ("step_num", "_r")
 
@@ -38,6 +40,14 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
     present = stats[0].present
     rows = rows[present]
     hlo_op, program, run, ordinal_stat, serial = (stat.keep(present) for stat in stats[: len(_OP_STATS)])
+    key, keys = _keys(plane, rows, hlo_op, program)
+    foreign = (keys.program != f"jit_{MARKER}")[key]
+    if not foreign.all():
+        rows = rows[foreign]
+        hlo_op, program, run, ordinal_stat, serial = (
+            stat.keep(foreign) for stat in (hlo_op, program, run, ordinal_stat, serial)
+        )
+        key, keys = _keys(plane, rows, hlo_op, program)
     ordinal_code, ordinals = _factorized(ordinal_stat.ints())
     by_number = np.argsort(ordinals)
     device = np.argsort(by_number).astype(np.int32)[ordinal_code]
@@ -48,7 +58,6 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
     end_ps = _asynchronous_ends(plane, serial)
     np.maximum(host_end_ps, end_ps, out=end_ps)
     parent = nesting.parents(events.lines_of(rows), host_start_ps, host_end_ps)
-    key, keys = _keys(plane, rows, hlo_op, program)
     run_id = run.ints().copy()  # the other stats lie in the same block of memory, which can go then
     ops = OpEvents(
         key=key,

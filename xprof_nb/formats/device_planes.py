@@ -183,7 +183,7 @@ def _op_events(plane: XPlane, device: int) -> pd.DataFrame:
             "device": np.full(len(rows), device, np.int32),
             "start_ps": start_ps,
             "duration_ps": duration_ps,
-            "self_ps": nesting.self_times(parent, duration_ps).astype(np.float64),
+            "self_ps": nesting.shared_times(np.zeros(len(rows), np.int32), parent, start_ps, start_ps + duration_ps),
             "host_start_ps": events.start_ps[rows],
             "host_duration_ps": events.duration_ps[rows],
             "occurrences": np.maximum(events.occurrences[rows], 1),

@@ -79,6 +79,8 @@ def read_programs(space: XSpace) -> dict[int, Program]:
         if proto is None:
             continue
         name, number = device_planes.split_program_label(plane.metadata.name[row])
+        if name == f"jit_{cpu.MARKER}":
+            continue
         if number == 0:
             number = int(stated.ints()[row] if stated.present[row] else plane.metadata.id[row]) % 2**64
         programs[number] = read_program(proto, program_id=number, name=name, file=space.source)

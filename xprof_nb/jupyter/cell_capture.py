@@ -45,6 +45,7 @@ class CellCapture:
         self._capture = capture
         capture.cell = current_cell()
         try:
+            activity.prepare_to_wait()
             capture.start()
             self._watch = CellWatch(shell, on_end=self.finish, inside=True)
         except BaseException:
