@@ -80,10 +80,11 @@ def _hulls(plane: XPlane, file: str) -> Sequence[tuple[int, int]]:
         )
     hulls = []
     for first, last in pairwise(plane.lines.first_event):
-        rows = slice(first, last)
-        placed = np.flatnonzero(events.positioned[rows]) + first
-        if len(placed):
-            start_ps = int(events.starts_of(placed[:1])[0]) - int(offset_ps[placed[0]])
-            begin = start_ps + int(offset_ps[placed].min())
-            hulls.append((begin, start_ps + int((offset_ps[placed] + duration_ps[placed]).max())))
+        offsets, durations, placed = (column[first:last] for column in (offset_ps, duration_ps, events.positioned))
+        if not placed.all():
+            offsets, durations = offsets[placed], durations[placed]
+        if len(offsets):
+            row = first + int(np.argmax(placed))
+            start_ps = int(events.starts_of(np.array([row]))[0]) - int(offset_ps[row])
+            hulls.append((start_ps + int(offsets.min()), start_ps + int((offsets + durations).max())))
     return hulls
