@@ -7,6 +7,7 @@ another thread. Devices share threads, so (process, `device_ordinal`) is the dev
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
         occurrences=_occurrences(plane, rows),
         contains=nesting.containers(parent),
     )
-    return HostOps(devices, keys, ops, _program_runs(ops, keys), marks)
+    return HostOps(devices, keys, ops, partial(_program_runs, ops, keys), marks)
 
 
 def read_step_marks(plane: XPlane) -> StepMarks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats import nesting, plausible
-from xprof_nb.formats.host_ops import HostOps
+from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peak, Peaks
@@ -49,7 +50,7 @@ def read_tensor_cores(
     names = dict(zip(runs.program_id.tolist(), runs.program, strict=True))
     op_keys, ops = _joined(keys, events, names)
     ops = replace(ops, transfer_ps=_transfer_times(op_keys, ops, programs))
-    return HostOps(devices, op_keys, ops, runs, marks)
+    return HostOps(devices, op_keys, ops, partial(known, runs), marks)
 
 
 def _device(plane: XPlane, host: str) -> Device:

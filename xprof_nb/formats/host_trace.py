@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
 from xprof_nb.formats.hlo import read_program
-from xprof_nb.formats.host_ops import HostOps
+from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
@@ -49,14 +50,14 @@ def read_host(space: XSpace, host: str) -> HostFile:
         found = cpu.read_host_ops(host_plane, host)
     else:
         found = _nothing()
-    window_ps, window_source = _window(space, hull, found.runs)
+    window_ps, window_source = _window(space, hull)
     trace = HostTrace(
         host=host,
         file=space.source,
         devices=found.devices,
         keys=found.keys,
         ops=found.ops,
-        runs=found.runs,
+        find_runs=found.find_runs,
         marks=found.marks,
         window_ps=window_ps,
         window_source=window_source,
@@ -87,11 +88,9 @@ def read_programs(space: XSpace) -> dict[int, Program]:
     return programs
 
 
-def _window(space: XSpace, hull: tuple[int, int] | None, runs: ProgramRuns) -> tuple[tuple[int, int], str]:
+def _window(space: XSpace, hull: tuple[int, int] | None) -> tuple[tuple[int, int], str]:
     """Return begin and end of what the capture could see, in ps since the profile's origin."""
     begin, end = hull or (0, 0)
-    if hull is not None and len(runs):
-        end = max(end, int((runs.start_ps + runs.duration_ps).max()))
     session = space.plane("Task Environment")
     if session is not None:
         stated_ps = plausible.length_ps(session.stats, "profile_start_time", "profile_stop_time")
@@ -130,4 +129,4 @@ def _nothing() -> HostOps:
         contains=whole.astype(np.bool_),
     )
     runs = ProgramRuns(whole.astype(np.int32), whole.astype(np.uint64), texts, whole, whole, whole)
-    return HostOps((), keys, ops, runs, _no_marks())
+    return HostOps((), keys, ops, partial(known, runs), _no_marks())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,6 +132,8 @@ class HostTrace:
 
     Attributes
     ----------
+    find_runs
+        Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -144,10 +147,15 @@ class HostTrace:
     devices: tuple[Device, ...]
     keys: OpKeys
     ops: OpEvents
-    runs: ProgramRuns
+    find_runs: Callable[[], ProgramRuns]
     marks: StepMarks
     window_ps: tuple[int, int]
     window_source: str
     event_count: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def runs(self) -> ProgramRuns:
+        """Executions of whole programs."""
+        return self.find_runs()
