@@ -168,21 +168,29 @@ def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFra
     device's peaks and are not clipped. ``wasted_fraction`` is the share of the total time that the busiest
     resource left unused: ``time_fraction * (1 - max(flops_utilization, hbm_utilization))``.
     """
-    frame = frame.copy()
     self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
     moved_s = self_s.where(~(frame["transfer_ps"] > 0), frame["transfer_ps"] * 1e-12)
-    frame["flops_per_s"] = frame["flops"] / self_s
+    frame = rates(frame, peaks, total_ps, self_s, moved_s)
+    best = frame[["flops_utilization", "hbm_utilization"]].max(axis=1)
+    has_peaks = peaks.reference is not None or peaks.hbm is not None
+    unused = 1 - best.fillna(0).clip(0, 1) if has_peaks else np.nan
+    frame["wasted_fraction"] = frame["time_fraction"] * unused
+    frame["bound_by"] = _bound_by(frame)
+    return frame
+
+
+def rates(
+    frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: pd.Series[float], moved_s: pd.Series[float]
+) -> pd.DataFrame:
+    """Return the table with FLOPs over ``compute_s``, bytes over ``moved_s``, and both over the device's peaks."""
+    frame = frame.copy()
+    frame["flops_per_s"] = frame["flops"] / compute_s
     frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
     frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / moved_s
     frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
     frame["flops_utilization"] = frame["flops_per_s"] / (peaks.reference.value if peaks.reference else np.nan)
     frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
     frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
-    best = frame[["flops_utilization", "hbm_utilization"]].max(axis=1)
-    has_peaks = peaks.reference is not None or peaks.hbm is not None
-    unused = 1 - best.fillna(0).clip(0, 1) if has_peaks else np.nan
-    frame["wasted_fraction"] = frame["time_fraction"] * unused
-    frame["bound_by"] = _bound_by(frame)
     return frame
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.op_identity import WORDS
-from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, summary
+from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -70,15 +70,8 @@ def ops(table: OpTable, total_ps: int) -> Answer:
 
 
 def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
-    frame = frame.copy()
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
-    frame["flops_per_s"] = frame["flops"] / time_s
-    frame["bytes_per_s"] = frame["bytes_accessed"] / time_s
-    frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / time_s
-    frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
-    frame["flops_utilization"] = frame["flops_per_s"] / (peaks.reference.value if peaks.reference else np.nan)
-    frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
-    frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
+    frame = rates(frame, peaks, total_ps, time_s, time_s)
     frame["wasted_fraction"] = wasted(frame)
     return frame
 

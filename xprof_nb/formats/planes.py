@@ -201,10 +201,6 @@ class XPlane:
         """Return a stat of the event metadata, all rows absent when no entry has it."""
         return self._stats(METADATA_STATS, (name,), self.metadata.where)[0]
 
-    def forget_stats(self) -> None:
-        """Let go of the columns handed out so far; they are gathered again when asked for."""
-        self._columns.clear()
-
     def _stats(self, owner: int, names: Sequence[str], where: Int64s) -> tuple[StatColumn, ...]:
         wanted = [canonical(name) for name in names]
         unknown = [name for name in dict.fromkeys(wanted) if (owner, name) not in self._columns]
