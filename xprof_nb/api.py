@@ -16,6 +16,7 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
+from xprof_nb.params import By
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +148,7 @@ class Profile:
         """
         return self.ask("ops", **filters)
 
-    def op_profile(self, by: queries.By = "program", **filters: Any) -> Result:
+    def op_profile(self, by: By = "program", **filters: Any) -> Result:
         """Return where the time went as a tree, grouped by program, category, framework or source."""
         return self.ask("op_profile", by=by, **filters)
 
@@ -158,6 +159,42 @@ class Profile:
     def steps(self, **filters: Any) -> Result:
         """Return marked steps, or steps inferred from a program that runs again and again."""
         return self.ask("steps", **filters)
+
+    def framework_ops(self, **filters: Any) -> Result:
+        """Return time and work by framework op, and by named scope as a tree."""
+        return self.ask("framework_ops", **filters)
+
+    def kernels(self, **filters: Any) -> Result:
+        """Return time, launch shape and occupancy of every GPU kernel."""
+        return self.ask("kernels", **filters)
+
+    def input_pipeline(self, **filters: Any) -> Result:
+        """Return what each step waited for: input, transfers, compilation, launches."""
+        return self.ask("input_pipeline", **filters)
+
+    def collectives(self, **filters: Any) -> Result:
+        """Return bytes, bandwidth and exposed time of collectives and asynchronous copies."""
+        return self.ask("collectives", **filters)
+
+    def memory(self, **filters: Any) -> Result:
+        """Return the allocator's memory over time, its peak, and who held it."""
+        return self.ask("memory", **filters)
+
+    def buffers(self, program: str | int | None = None, **filters: Any) -> Result:
+        """Return the buffers of a compiled program, largest first, and live bytes over program order."""
+        return self.ask("buffers", program=program, **filters)
+
+    def graph(self, program: str | int | None = None, op: str | None = None, **filters: Any) -> Result:
+        """Return the neighbourhood of an op in its program; ``radius=`` says how many edges around it."""
+        return self.ask("graph", program=program, op=op, **filters)
+
+    def roofline(self, **filters: Any) -> Result:
+        """Return program, steps and ops against the roofs of every memory level and element type."""
+        return self.ask("roofline", **filters)
+
+    def events(self, pattern: str | None = None, **filters: Any) -> Result:
+        """Return every event whose name matches a regular expression, all of them if None."""
+        return self.ask("events", pattern=pattern, **filters)
 
     def ask(self, query: str, **params: Any) -> Result:
         """Ask a registered question by name."""

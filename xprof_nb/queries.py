@@ -5,100 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
-
-By = Literal["program", "category", "framework", "source"]
-MOST_ROWS = 1_000_000
-_LARGEST = 2**63 - 1
-_LONGEST_NUMBER = 20
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What every question takes; None means all. ``compat="xprof"`` asks for xprof's own number."""
-
-    host: str | None = None
-    device: str | int | None = None
-    program: str | int | None = None
-    step: int | None = None
-    window_ps: tuple[int, int] | None = None
-    compat: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse values of the wrong kind before any work is done."""
-        _check(self.host is None or isinstance(self.host, str), "host", self.host, "a host's name")
-        for name in ("device", "program"):
-            value = getattr(self, name)
-            _check(value is None or _is_name_or_number(value), name, value, "a name or a number")
-        _check(self.step is None or _is_whole(self.step), "step", self.step, "a step's number")
-        _check(self.compat in (None, "xprof"), "compat", self.compat, "'xprof' or nothing")
-        if self.window_ps is not None:
-            _check(_is_window(self.window_ps), "window_ps", self.window_ps, "two times in ps, the first earlier")
-            object.__setattr__(self, "window_ps", tuple(self.window_ps))
-
-
-@dataclass(frozen=True)
-class OpProfileParams(Filters):
-    """Parameters of ``op_profile``; see `xprof_nb.analysis.op_profile.Shown`."""
-
-    by: By = "program"
-    limit: int | None = None
-    under: str | None = None
-    search: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse values of the wrong kind before any work is done."""
-        super().__post_init__()
-        _check(self.by in get_args(By), "by", self.by, " or ".join(get_args(By)))
-        bounded = self.limit is None or (_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS)
-        _check(bounded, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
-        for name in ("under", "search"):
-            value = getattr(self, name)
-            _check(value is None or isinstance(value, str), name, value, "text")
-
-
-@dataclass(frozen=True)
-class OpDetailsParams(Filters):
-    """Parameters of ``op_details``: the program id, as text since browsers lose its last digits, and the op."""
-
-    program_id: str | int = ""
-    op: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse values of the wrong kind before any work is done."""
-        super().__post_init__()
-        text = str(self.program_id)[: _LONGEST_NUMBER + 1]  # Python itself refuses to read thousands of digits
-        whole = text.isdecimal() and len(text) <= _LONGEST_NUMBER and int(text) < 2**64
-        _check(whole, "program_id", self.program_id, "a program's number")
-        _check(isinstance(self.op, str) and self.op != "", "op", self.op, "an op's name")
-
-
-def _check(holds: bool, name: str, value: object, wanted: str) -> None:
-    if not holds:
-        raise UsageError(f"{name} cannot be {value!r}", hint=f"It takes {wanted}.")
-
-
-def _is_whole(value: object) -> bool:
-    """Whether it is a whole number that a column of the profile could hold."""
-    return isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
-
-
-def _is_name_or_number(value: object) -> bool:
-    return isinstance(value, str) or _is_whole(value) or _is_program_id(value)
-
-
-def _is_program_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64
-
-
-def _is_window(value: object) -> bool:
-    return (
-        isinstance(value, tuple | list) and len(value) == 2 and all(_is_whole(v) for v in value) and value[0] < value[1]
-    )
+from xprof_nb.params import BuffersParams, EventsParams, Filters, GraphParams, OpDetailsParams, OpProfileParams
 
 
 @dataclass(frozen=True)
@@ -132,16 +44,70 @@ def _overview(profile: ProfileData, params: Filters) -> Answer:
     return overview(profile, _selection(params), params.compat == "xprof")
 
 
-def _steps(profile: ProfileData, _params: Filters) -> Answer:
+def _steps(profile: ProfileData, params: Filters) -> Answer:
     from xprof_nb.analysis.steps import steps
 
-    return steps(profile)
+    return steps(profile, _selection(params))
 
 
 def _op_details(profile: ProfileData, params: OpDetailsParams) -> Answer:
     from xprof_nb.analysis.op_details import op_details
 
     return op_details(profile, int(params.program_id), params.op, _selection(params))
+
+
+def _framework_ops(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.framework_ops import framework_ops
+
+    return framework_ops(profile, _selection(params), params.compat == "xprof")
+
+
+def _kernels(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.kernels import kernels
+
+    return kernels(profile, _selection(params), params.compat == "xprof")
+
+
+def _input_pipeline(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.input_pipeline import input_pipeline
+
+    return input_pipeline(profile, _selection(params), params.compat == "xprof")
+
+
+def _collectives(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.collectives import collectives
+
+    return collectives(profile, _selection(params), params.compat == "xprof")
+
+
+def _memory(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.memory import memory
+
+    return memory(profile, _selection(params), params.compat == "xprof")
+
+
+def _buffers(profile: ProfileData, params: BuffersParams) -> Answer:
+    from xprof_nb.analysis.buffers import buffers
+
+    return buffers(profile, _selection(params), params.memory_space, params.compat == "xprof")
+
+
+def _graph(profile: ProfileData, params: GraphParams) -> Answer:
+    from xprof_nb.analysis.graph import graph
+
+    return graph(profile, _selection(params), params.op, params.radius)
+
+
+def _roofline(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.roofline import roofline
+
+    return roofline(profile, _selection(params), params.compat == "xprof")
+
+
+def _events(profile: ProfileData, params: EventsParams) -> Answer:
+    from xprof_nb.analysis.events import events
+
+    return events(profile, _selection(params), params.pattern)
 
 
 def _selection(params: Filters) -> Any:
@@ -158,6 +124,15 @@ REGISTER: dict[str, Query] = {
         Query("op_details", OpDetailsParams, _op_details),
         Query("overview", Filters, _overview),
         Query("steps", Filters, _steps),
+        Query("framework_ops", Filters, _framework_ops),
+        Query("kernels", Filters, _kernels),
+        Query("input_pipeline", Filters, _input_pipeline),
+        Query("collectives", Filters, _collectives),
+        Query("memory", Filters, _memory),
+        Query("buffers", BuffersParams, _buffers),
+        Query("graph", GraphParams, _graph),
+        Query("roofline", Filters, _roofline),
+        Query("events", EventsParams, _events),
     )
 }
 

@@ -19,12 +19,13 @@ ROOMS = {
     "model": "errors model",
     "formats": "errors model formats",
     "analysis": "errors model formats analysis",
-    "queries": "errors model formats analysis",
+    "params": "errors",
+    "queries": "errors model formats analysis params",
     "snapshot": "errors model queries",
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",
     "views": "errors model formats analysis queries snapshot views | api",
-    "api": "errors model queries runs | capture views",
+    "api": "errors model params queries runs | capture views",
     "args": "errors model",
     "doctor": "errors model formats runs capture",
     "verbs": "errors model args api runs views",
@@ -34,7 +35,7 @@ ROOMS = {
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}
 RUNTIMES = {"jax", "jaxlib", "tensorboard", "tensorflow", "torch", "xprof"}
-CORE = ("errors", "model", "formats", "analysis", "queries", "snapshot", "runs")
+CORE = ("errors", "model", "formats", "analysis", "params", "queries", "snapshot", "runs")
 # room -> the packages it never imports, not even inside a function
 NEVER = {
     **dict.fromkeys(CORE, INTERFACES | RUNTIMES),

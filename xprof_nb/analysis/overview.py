@@ -39,7 +39,7 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     corrected = op_tables.corrected(table.frame)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     counted = table.frame if like_xprof else corrected
-    stepped = steps(profile)
+    stepped = steps(profile, selection)
     values = {
         **_step_rows(stepped.summary),
         **_device_rows(profile, selection, table, counted, total_ps, like_xprof),

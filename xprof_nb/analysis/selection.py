@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.steps import step_spans
+from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.errors import UsageError
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
@@ -65,8 +65,7 @@ def chosen_parts(profile: ProfileData, selection: Selection) -> list[HostPart]:
     UsageError
         It names a host, device, program or step the profile does not have.
     """
-    hosts = [trace for trace in profile.hosts if selection.host in (None, trace.host)]
-    _require(hosts, "host", selection.host, [trace.host for trace in profile.hosts])
+    hosts = chosen_hosts(profile, selection)
     parts = [part for trace in hosts if (part := _part(trace, selection)) is not None]
     if selection.device is not None:
         _require(parts, "device", selection.device, [device.name for device in profile.devices])
@@ -77,6 +76,13 @@ def chosen_parts(profile: ProfileData, selection: Selection) -> list[HostPart]:
         programs = {str(name) for trace in hosts for name in trace.keys.program}
         _require([], "program", selection.program, sorted(programs))
     return parts
+
+
+def chosen_hosts(profile: ProfileData, selection: Selection) -> list[HostTrace]:
+    """Return the hosts the selection leaves; raise UsageError if it names one the profile does not have."""
+    hosts = [trace for trace in profile.hosts if selection.host in (None, trace.host)]
+    _require(hosts, "host", selection.host, [trace.host for trace in profile.hosts])
+    return hosts
 
 
 def _require(found: list[Any], what: str, wanted: object, known: list[str]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
@@ -23,14 +25,14 @@ _COLUMNS = [
 ]
 
 
-def steps(profile: ProfileData) -> Answer:
+def steps(profile: ProfileData, selection: Selection) -> Answer:
     """Return one row per step and, for inferred steps, per device.
 
     ``step_time_ps`` runs from the start of a step to the start of the next, so gaps between steps count;
     ``duration_ps`` is the step alone. Partial steps, cut by an edge of the capture, are named and left out
     of the means.
     """
-    frames = [_host_steps(trace) for trace in profile.hosts]
+    frames = [_host_steps(trace) for trace in chosen_hosts(profile, selection)]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
     notes = []
     if not len(frame):
@@ -75,54 +77,6 @@ def _host_steps(trace: HostTrace) -> pd.DataFrame:
     frame["step_time_ps"] = following - frame["start_ps"]
     frame["busy_time_ps"] = _busy_times(trace, frame)
     return frame
-
-
-def step_spans(trace: HostTrace) -> pd.DataFrame:
-    """Return the steps of a host: step, name, kind, device_row (-1: all), mark (-1: none), start, duration, partial."""
-    return _marked(trace) if len(trace.marks) else _inferred(trace)
-
-
-def _marked(trace: HostTrace) -> pd.DataFrame:
-    marks = trace.marks
-    begin, end = trace.window_ps
-    return pd.DataFrame(
-        {
-            "step": marks.number,
-            "name": marks.name,
-            "kind": "marked",
-            "device_row": -1,
-            "mark": np.arange(len(marks)),
-            "start_ps": marks.start_ps,
-            "duration_ps": marks.duration_ps,
-            "is_partial": (marks.start_ps < begin) | (marks.start_ps + marks.duration_ps > end),
-        }
-    )
-
-
-def _inferred(trace: HostTrace) -> pd.DataFrame:
-    """Take the program that ran longest in all, if it ran at least twice, as the step."""
-    runs = trace.runs
-    frame = pd.DataFrame(
-        {
-            "device_row": runs.device.astype(np.int64),
-            "program_id": runs.program_id,
-            "name": runs.program,
-            "start_ps": runs.start_ps,
-            "duration_ps": runs.duration_ps,
-        }
-    )
-    totals = frame.groupby("program_id")["duration_ps"].agg(["sum", "count"])
-    per_device = totals["count"] / max(len(trace.devices), 1)
-    repeated = totals[per_device >= 2]
-    frame = frame[frame["program_id"] == repeated["sum"].idxmax()] if len(repeated) else frame.iloc[:0]
-    begin, end = trace.window_ps
-    frame = frame.assign(
-        step=frame.groupby("device_row").cumcount(),
-        kind="inferred",
-        mark=-1,
-        is_partial=(frame["start_ps"] <= begin) | (frame["start_ps"] + frame["duration_ps"] >= end),
-    )
-    return frame.reset_index(drop=True)
 
 
 def _busy_times(trace: HostTrace, frame: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -28,11 +28,17 @@ class HostFile:
     programs: Mapping[int, Program]
 
 
-def read_host(space: XSpace, host: str) -> HostFile:
+def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
     """Return the trace and the programs of one host.
 
     Device planes win; a host plane's own XLA ops are read only where no device plane exists, as in xprof.
+
+    Parameters
+    ----------
+    read_space
+        Decodes the host's file: now, and again for tables that few questions need.
     """
+    space = read_space()
     mended = plausible.mend_durations(space)
     hull = plausible.span(space)
     host_plane = space.plane("/host:CPU")

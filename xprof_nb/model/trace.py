@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.model.allocations import Allocations, no_allocations
+from xprof_nb.model.events import Events, no_events
+from xprof_nb.model.kernels import Kernels, no_kernels
+
 if TYPE_CHECKING:
     from xprof_nb.model.device import Device
 
@@ -134,6 +138,8 @@ class HostTrace:
     ----------
     find_runs
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
+    find_kernels, find_allocations, find_events
+        Give `kernels`, `allocations` and `events`, from the file if need be.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -154,8 +160,26 @@ class HostTrace:
     event_count: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    find_kernels: Callable[[], Kernels] = no_kernels
+    find_allocations: Callable[[], Allocations] = no_allocations
+    find_events: Callable[[], Events] = no_events
 
     @cached_property
     def runs(self) -> ProgramRuns:
         """Executions of whole programs."""
         return self.find_runs()
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """What the host's GPUs ran."""
+        return self.find_kernels()
+
+    @cached_property
+    def allocations(self) -> Allocations:
+        """What the allocators of the host's devices reported."""
+        return self.find_allocations()
+
+    @property
+    def events(self) -> Events:
+        """Every event of the file; not kept, since a large profile has millions."""
+        return self.find_events()

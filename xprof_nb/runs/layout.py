@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xprof_nb.errors import DamagedFileError, NotFoundError
+from xprof_nb.errors import DamagedFileError, NotFoundError, ProfileError
 from xprof_nb.runs import sidecar
 from xprof_nb.runs.places import LOCAL, Entry, Place, locate
 
@@ -54,6 +54,17 @@ class HostFile:
             return self.place.read(self.path)
         except OSError as refused:
             raise NotFoundError(f"cannot be fetched: {refused}", file=self.path) from refused
+
+    def check_unchanged(self) -> None:
+        """Raise ProfileError if a local file is no longer the one that was found."""
+        if self.place is not LOCAL or not self.modified_ns:
+            return
+        try:
+            now = Path(self.path).stat()
+        except OSError as refused:
+            raise NotFoundError(f"has gone since it was opened: {refused}", file=self.path) from refused
+        if (now.st_size, now.st_mtime_ns) != (self.size_bytes, self.modified_ns):
+            raise ProfileError("has changed since it was opened", file=self.path, hint="Open it again.")
 
 
 @dataclass(frozen=True)

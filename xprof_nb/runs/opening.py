@@ -7,7 +7,10 @@ import socket
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from xprof_nb.formats import xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
@@ -20,6 +23,9 @@ from xprof_nb.model.profile import Origin, ProfileData
 from xprof_nb.model.trace import HostTrace
 from xprof_nb.runs import layout
 from xprof_nb.runs.identity import identity
+
+_SPACES: WeakValueDictionary[layout.HostFile, xspace.XSpace] = WeakValueDictionary()
+_SPACES_LOCK = Lock()
 
 
 def open_data(path: str | os.PathLike[str], executor: Executor | None = None) -> ProfileData:
@@ -58,7 +64,25 @@ def open_data(path: str | os.PathLike[str], executor: Executor | None = None) ->
 
 
 def _read_host_file(file: layout.HostFile) -> ReadHost:
-    return read_host(xspace.read(file.source(), name=file.path), file.host)
+    return read_host(file.host, partial(_read_space, file))
+
+
+def _read_space(file: layout.HostFile) -> xspace.XSpace:
+    """Decode the file as it was when it was found; whoever reads it at the same time shares one reading.
+
+    Raises
+    ------
+    ProfileError
+        Another run has taken its place since.
+    """
+    with _SPACES_LOCK:
+        space = _SPACES.get(file)
+    if space is None:
+        file.check_unchanged()
+        space = xspace.read(file.source(), name=file.path)
+        with _SPACES_LOCK:
+            _SPACES[file] = space
+    return space
 
 
 def _origin(metadata: Mapping[str, Any]) -> Origin:

@@ -1,0 +1,137 @@
+"""What questions take: the filters of all of them, and what some take besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from xprof_nb.errors import UsageError
+
+By = Literal["program", "category", "framework", "source"]
+MOST_ROWS = 1_000_000
+FARTHEST = 20
+_LARGEST = 2**63 - 1
+_LONGEST_NUMBER = 20
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What every question takes; None means all. ``compat="xprof"`` asks for xprof's own number."""
+
+    host: str | None = None
+    device: str | int | None = None
+    program: str | int | None = None
+    step: int | None = None
+    window_ps: tuple[int, int] | None = None
+    compat: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        _check(self.host is None or isinstance(self.host, str), "host", self.host, "a host's name")
+        for name in ("device", "program"):
+            value = getattr(self, name)
+            _check(value is None or _is_name_or_number(value), name, value, "a name or a number")
+        _check(self.step is None or _is_whole(self.step), "step", self.step, "a step's number")
+        _check(self.compat in (None, "xprof"), "compat", self.compat, "'xprof' or nothing")
+        if self.window_ps is not None:
+            _check(_is_window(self.window_ps), "window_ps", self.window_ps, "two times in ps, the first earlier")
+            object.__setattr__(self, "window_ps", tuple(self.window_ps))
+
+
+@dataclass(frozen=True)
+class OpProfileParams(Filters):
+    """Parameters of ``op_profile``; see `xprof_nb.analysis.op_profile.Shown`."""
+
+    by: By = "program"
+    limit: int | None = None
+    under: str | None = None
+    search: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.by in get_args(By), "by", self.by, " or ".join(get_args(By)))
+        bounded = self.limit is None or (_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS)
+        _check(bounded, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
+        for name in ("under", "search"):
+            value = getattr(self, name)
+            _check(value is None or isinstance(value, str), name, value, "text")
+
+
+@dataclass(frozen=True)
+class OpDetailsParams(Filters):
+    """Parameters of ``op_details``: the program id, as text since browsers lose its last digits, and the op."""
+
+    program_id: str | int = ""
+    op: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        text = str(self.program_id)[: _LONGEST_NUMBER + 1]  # Python itself refuses to read thousands of digits
+        whole = text.isdecimal() and len(text) <= _LONGEST_NUMBER and int(text) < 2**64
+        _check(whole, "program_id", self.program_id, "a program's number")
+        _check(isinstance(self.op, str) and self.op != "", "op", self.op, "an op's name")
+
+
+@dataclass(frozen=True)
+class BuffersParams(Filters):
+    """Parameters of ``buffers``; memory spaces by XLA's number, 0 the device's main memory."""
+
+    memory_space: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(_is_whole(self.memory_space), "memory_space", self.memory_space, "a memory space's number")
+
+
+@dataclass(frozen=True)
+class GraphParams(Filters):
+    """Parameters of ``graph``: the op in the middle, the program's root if None, and how far around it."""
+
+    op: str | None = None
+    radius: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.op is None or isinstance(self.op, str), "op", self.op, "an op's name")
+        bounded = _is_whole(self.radius) and 0 <= self.radius <= FARTHEST
+        _check(bounded, "radius", self.radius, f"0 to {FARTHEST} edges")
+
+
+@dataclass(frozen=True)
+class EventsParams(Filters):
+    """Parameters of ``events``: a regular expression that the name has to match somewhere."""
+
+    pattern: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.pattern is None or isinstance(self.pattern, str), "pattern", self.pattern, "a regular expression")
+
+
+def _check(holds: bool, name: str, value: object, wanted: str) -> None:
+    if not holds:
+        raise UsageError(f"{name} cannot be {value!r}", hint=f"It takes {wanted}.")
+
+
+def _is_whole(value: object) -> bool:
+    """Whether it is a whole number that a column of the profile could hold."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
+
+
+def _is_name_or_number(value: object) -> bool:
+    return isinstance(value, str) or _is_whole(value) or _is_program_id(value)
+
+
+def _is_program_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64
+
+
+def _is_window(value: object) -> bool:
+    return (
+        isinstance(value, tuple | list) and len(value) == 2 and all(_is_whole(v) for v in value) and value[0] < value[1]
+    )
