@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting
 from xprof_nb.formats.cpu_launches import steps_of_ops
+from xprof_nb.formats.factors import factorized, matched, numbered, rows_where
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane
@@ -23,7 +23,6 @@ from xprof_nb.model.device import Device
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 Ints = NDArray[np.int64]
-Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
 _NEITHER = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
@@ -35,7 +34,8 @@ _MARK_STATS = ("step_num", "_r")
 
 def read_host_ops(plane: XPlane, host: str) -> HostOps:
     """Return ops, program runs and step marks of a host whose processor ran the program."""
-    rows, stats = _events_with(plane, *_OP_STATS, *_MARK_STATS)
+    rows, ends = _may_be_ops(plane), _ends(plane)
+    stats = plane.stats_of(rows, *_OP_STATS, *_MARK_STATS)
     events = plane.events
     marks = _step_marks(plane, rows, *stats[len(_OP_STATS) :])
     present = stats[0].present
@@ -49,14 +49,14 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
             stat.keep(foreign) for stat in (hlo_op, program, run, ordinal_stat, serial)
         )
         key, keys = _keys(plane, rows, hlo_op, program)
-    ordinal_code, ordinals = _factorized(ordinal_stat.ints())
+    ordinal_code, ordinals = factorized(ordinal_stat.ints())
     by_number = np.argsort(ordinals)
     device = np.argsort(by_number).astype(np.int32)[ordinal_code]
     devices = tuple(Device(host, "cpu", int(number), f"CPU:{number}") for number in ordinals[by_number])
 
     host_start_ps, host_duration_ps = events.starts_of(rows), events.duration_ps[rows]
     host_end_ps = host_start_ps + host_duration_ps
-    end_ps = _asynchronous_ends(plane, serial)
+    end_ps = _asynchronous_ends(plane, ends, serial)
     np.maximum(host_end_ps, end_ps, out=end_ps)
     parent = nesting.parents(events.lines_of(rows), host_start_ps, host_end_ps)
     run_id = run.ints().copy()  # the other stats lie in the same block of memory, which can go then
@@ -70,7 +70,7 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
         self_ps=nesting.shared_times(device, parent, host_start_ps, end_ps),
         transfer_ps=np.broadcast_to(np.nan, len(rows)),
         run_id=run_id,
-        step=steps_of_ops(plane, rows, run_id, marks),
+        step=steps_of_ops(plane, rows, host_start_ps, run_id, marks),
         occurrences=_occurrences(plane, rows),
         contains=nesting.containers(parent),
     )
@@ -79,8 +79,8 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
 
 def read_step_marks(plane: XPlane) -> StepMarks:
     """Return the events that `StepTraceAnnotation` left: root events with a step number."""
-    rows, stats = _events_with(plane, *_MARK_STATS)
-    return _step_marks(plane, rows, *stats)
+    rows = _may_be_ops(plane)
+    return _step_marks(plane, rows, *plane.stats_of(rows, *_MARK_STATS))
 
 
 def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
@@ -97,39 +97,27 @@ def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn)
     )
 
 
-def _events_with(plane: XPlane, *names: str) -> tuple[Rows, tuple[StatColumn, ...]]:
-    """Return the events that may be ops or annotations, and stats of them."""
-    may_be = np.array([*(not name.startswith(_NEITHER) for name in plane.metadata.name), True])
-    rows = np.flatnonzero(may_be[plane.events.metadata])
-    return rows, plane.stats_of(rows, *names)
+def _may_be_ops(plane: XPlane) -> Rows:
+    """Return the events that may be ops or annotations."""
+    return rows_where(
+        np.array([*(not name.startswith(_NEITHER) for name in plane.metadata.name), True]), plane.events.metadata
+    )
 
 
-def _factorized(values: Ints) -> tuple[Codes, Ints]:
-    """Return a code per value and the distinct values, without sorting."""
-    codes, distinct = pd.factorize(values)
-    return codes.astype(np.int64, copy=False), np.asarray(distinct)
+def _ends(plane: XPlane) -> Rows:
+    """Return the events that say an op has ended."""
+    return rows_where(
+        np.array([*(name.startswith("end: ") for name in plane.metadata.name), False]), plane.events.metadata
+    )
 
 
-def _asynchronous_ends(plane: XPlane, serial: StatColumn) -> Ints:
+def _asynchronous_ends(plane: XPlane, ends: Rows, serial: StatColumn) -> Ints:
     """Return where the ``end:`` event of each op begins, 0 for an op without one."""
-    is_end = np.array([*(name.startswith("end: ") for name in plane.metadata.name), False])
-    ends = np.flatnonzero(is_end[plane.events.metadata])
     (consumer,) = plane.stats_of(ends, "_c")
     consumer, ends = consumer.take(consumer.present), ends[consumer.present]
-    end_ps = np.zeros(len(serial.kind), np.int64)
-    if not len(ends):
-        return end_ps
-    by_consumed = np.argsort(consumer.ints(), kind="stable")
-    consumed, produced = consumer.ints()[by_consumed], serial.ints()
-    by_produced = np.argsort(produced, kind="stable")
-    if np.array_equal(produced[by_produced], consumed) and serial.present.all():
-        end_ps[by_produced] = plane.events.starts_of(ends)[
-            by_consumed
-        ]  # every op has its end: the k-th belongs to the k-th
-        return end_ps
-    found = np.minimum(np.searchsorted(consumed, produced), len(consumed) - 1)
-    pairs = np.flatnonzero((consumed[found] == produced) & serial.present)
-    end_ps[pairs] = plane.events.starts_of(ends[by_consumed[found[pairs]]])
+    end_ps = matched(serial.ints(), consumer.ints(), plane.events.starts_of(ends))
+    if not serial.present.all():
+        end_ps[~serial.present] = 0
     return end_ps
 
 
@@ -144,13 +132,15 @@ def _keys(plane: XPlane, rows: Rows, hlo_op: StatColumn, program: StatColumn) ->
         nameless = named == op_names.index("")
         named[nameless] = len(op_names) + plane.events.metadata[rows[nameless]]
     names = np.array([*op_names, *plane.metadata.name], object)
-    program_code, programs = _factorized(program.ints())
-    key, example = _numbered(named * max(len(programs), 1) + program_code, len(names) * max(len(programs), 1))
+    program_code, programs = factorized(program.ints())
+    if len(programs) > 1:
+        named = named * len(programs) + program_code
+    key, example = numbered(named, len(names) * max(len(programs), 1))
     module_code, module_names = plane.stats_of(rows[example], "hlo_module")[0].texts()
     return key, _bare_keys(
         program_id=programs[program_code[example]].astype(np.int64).view(np.uint64),
         program=np.array([*module_names, ""], object)[module_code],
-        op=names[named[example]],
+        op=names[named[example] // max(len(programs), 1)],
     )
 
 
@@ -159,21 +149,6 @@ def _occurrences(plane: XPlane, rows: Rows) -> Ints:
     if plane.events.positioned.all():
         return np.broadcast_to(np.int64(1), len(rows))
     return np.maximum(plane.events.occurrences[rows], 1)
-
-
-def _numbered(codes: Codes, size: int) -> tuple[NDArray[np.int32], Rows]:
-    """Return the codes below ``size`` that occur numbered from 0, and a row of each: no hashing, no sorting."""
-    row_of = np.full(size, -1, np.int64)
-    row_of[codes] = np.arange(len(codes))
-    occurs = row_of >= 0
-    return (np.cumsum(occurs, dtype=np.int32) - 1)[codes], row_of[occurs]
-
-
-def _first_of_each(code: Codes, count: int) -> Rows:
-    """Return the first row of each code."""
-    first = np.empty(count, np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    return first
 
 
 def _bare_keys(program_id: NDArray[np.uint64], program: NDArray[Any], op: NDArray[Any]) -> OpKeys:
@@ -187,15 +162,15 @@ def _bare_keys(program_id: NDArray[np.uint64], program: NDArray[Any], op: NDArra
 
 def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
     """Return one run per (device, program, run id), from its first op's start to its last op's end."""
-    program_code, programs = _factorized(keys.program_id.view(np.int64))
-    run_code, run_ids = _factorized(ops.run_id)
+    program_code, programs = factorized(keys.program_id.view(np.int64))
+    run_code, run_ids = factorized(ops.run_id)
     combined = (ops.device.astype(np.int64) * max(len(programs), 1) + program_code[ops.key]) * max(len(run_ids), 1)
-    code, distinct = _factorized(combined + run_code)
+    code, distinct = factorized(combined + run_code)
     start_ps = np.full(len(distinct), np.iinfo(np.int64).max)
     end_ps = np.full(len(distinct), np.iinfo(np.int64).min)
     np.minimum.at(start_ps, code, ops.start_ps)
     np.maximum.at(end_ps, code, ops.start_ps + ops.duration_ps)
-    example = _first_of_each(code, len(distinct))
+    _, example = numbered(code, len(distinct))
     device = ops.device[example]
     order = np.lexsort((start_ps, device))
     example = example[order]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.formats.factors import earliest, factorized, rows_where
 from xprof_nb.formats.planes import Events, XPlane
 from xprof_nb.model.trace import StepMarks
 
@@ -17,31 +17,21 @@ CALL_ON_SEVERAL = "CommonPjRtLoadedExecutable::Execute ("
 _RUN_IDS = 2**32
 
 
-def steps_of_ops(plane: XPlane, rows: Rows, run_id: Ints, marks: StepMarks) -> NDArray[np.int32]:
+def steps_of_ops(plane: XPlane, rows: Rows, start_ps: Ints, run_id: Ints, marks: StepMarks) -> NDArray[np.int32]:
     """Return the row of the step whose code launched each op's run, -1 for none.
 
     Parameters
     ----------
-    rows, run_id
-        The op events of the plane, and the run each belongs to.
+    rows, start_ps, run_id
+        The op events of the plane, when each began, and the run it belongs to.
     """
     if not len(marks) or not len(rows):
         return np.full(len(rows), -1, np.int32)
-    code, runs = pd.factorize(run_id)
-    launched_ps = _launch_times(plane, runs, _first_ops(plane.events, rows, code))
+    code, runs = factorized(run_id)
+    launched_ps = _launch_times(plane, runs, rows[earliest(code, len(runs), start_ps)])
     row = np.searchsorted(marks.start_ps, launched_ps, side="right") - 1
     inside = (row >= 0) & (launched_ps < marks.start_ps[row] + marks.duration_ps[row])
     return np.where(inside, row, -1).astype(np.int32)[code]
-
-
-def _first_ops(events: Events, rows: Rows, code: NDArray[np.intp]) -> Rows:
-    """Return the earliest op event of each run."""
-    start_ps = events.starts_of(rows)
-    in_order = bool((start_ps[1:] >= start_ps[:-1]).all())
-    order = (np.arange(len(rows)) if in_order else np.argsort(start_ps, kind="stable"))[::-1]
-    first = np.empty(code.max() + 1, np.int64)
-    first[code[order]] = rows[order]  # the earliest is written last
-    return first
 
 
 def _launch_times(plane: XPlane, runs: Ints, first: Rows) -> Ints:
@@ -66,7 +56,7 @@ def _events_named(plane: XPlane, beginning: str) -> Rows:
     begins = np.array([*(name.startswith(beginning) for name in plane.metadata.name), False])
     if not begins.any():
         return np.empty(0, np.int64)
-    rows = np.flatnonzero(begins[plane.events.metadata])
+    rows = rows_where(begins, plane.events.metadata)
     return rows[np.argsort(plane.events.starts_of(rows), kind="stable")]
 
 

@@ -32,10 +32,16 @@ def containers(parent: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def self_times(parent: NDArray[np.int32], duration_ps: Ints) -> Ints:
     """Return each event's duration less that of its direct children."""
-    inner = np.flatnonzero(parent >= 0)
     left = duration_ps.copy()
-    np.subtract.at(left, parent[inner], duration_ps[inner])
+    _take_from_parents(parent, duration_ps, left)
     return left
+
+
+@njit
+def _take_from_parents(parent: Any, duration: Any, left: Any) -> None:
+    for row in range(len(parent)):
+        if parent[row] >= 0:
+            left[parent[row]] -= duration[row]
 
 
 def shared_times(
@@ -67,25 +73,30 @@ def shared_times(
 
 
 def _nesting_order(group: NDArray[np.int32], start_ps: Ints, end_ps: Ints) -> NDArray[np.int64]:
-    """Return the rows by group, start and, the longest first, end. Profilers mostly write them so."""
+    """Return the rows by group, start and, the longest first, end; none if they are so, as profilers mostly write."""
     if _is_in_order(group, start_ps, end_ps):
-        return np.arange(len(group))
+        return np.empty(0, np.int64)
     return np.lexsort((-end_ps, start_ps, group))
 
 
-def _is_in_order(group: NDArray[np.int32], start: Ints, end: Ints) -> bool:
-    same = group[1:] == group[:-1]
-    later = start[1:] > start[:-1]
-    inner = (start[1:] == start[:-1]) & (end[1:] <= end[:-1])
-    return bool(np.all((group[1:] > group[:-1]) | (same & (later | inner))))
+@njit
+def _is_in_order(group: Any, start: Any, end: Any) -> Any:
+    for row in range(1, len(group)):
+        if group[row] == group[row - 1]:
+            if start[row] < start[row - 1] or (start[row] == start[row - 1] and end[row] > end[row - 1]):
+                return False
+        elif group[row] < group[row - 1]:
+            return False
+    return True
 
 
 @njit
 def _only_nest(order: Any, group: Any, parent: Any, start: Any, end: Any) -> Any:
     """Whether ops of a group overlap only where one contains the other."""
-    stack = np.empty(len(order), np.int64)
+    stack = np.empty(len(group), np.int64)
     top = 0
-    for row in order:
+    for at in range(len(group)):
+        row = order[at] if len(order) > 0 else at
         while top > 0 and (group[stack[top - 1]] != group[row] or end[stack[top - 1]] <= start[row]):
             top -= 1
         if parent[row] != (stack[top - 1] if top > 0 else -1):
@@ -99,10 +110,11 @@ def _only_nest(order: Any, group: Any, parent: Any, start: Any, end: Any) -> Any
 
 @njit
 def _parents(order: Any, line: Any, start: Any, end: Any) -> Any:
-    found = np.full(len(order), -1, np.int32)
-    stack = np.empty(len(order), np.int64)
+    found = np.full(len(line), -1, np.int32)
+    stack = np.empty(len(line), np.int64)
     top = 0
-    for row in order:
+    for at in range(len(line)):
+        row = order[at] if len(order) > 0 else at
         while top > 0:
             above = stack[top - 1]
             if line[above] == line[row] and end[above] >= end[row] and end[above] > start[row]:

@@ -107,12 +107,17 @@ class StatColumn:
         out = np.full(len(self.raw), -1, np.int32)
         if REF in self.kinds:
             is_ref = self.kind == REF
+            everywhere = bool(is_ref.all())
+            refs = self.raw if everywhere else self.raw[is_ref]
             code_of_row = np.empty(len(self.interned), np.int32)
             used = np.zeros(len(self.interned), np.bool_)
-            used[self.raw[is_ref]] = True
+            used[refs] = True
             for row in np.flatnonzero(used).tolist():
                 code_of_row[row] = codes.setdefault(self.interned[row], len(codes))
-            out[is_ref] = code_of_row[self.raw[is_ref]]
+            if everywhere:
+                np.take(code_of_row, refs, out=out)
+            else:
+                out[is_ref] = code_of_row[refs]
         if STR in self.kinds:
             rows = np.flatnonzero(self.kind == STR)
             out[rows] = [

@@ -6,7 +6,7 @@ import logging
 import threading
 from importlib import import_module
 
-KERNEL_HOMES = ["xprof_nb.formats.xspace", "xprof_nb.formats.nesting"]
+KERNEL_HOMES = ["xprof_nb.formats.xspace", "xprof_nb.formats.nesting", "xprof_nb.formats.factors"]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 
 _log = logging.getLogger(__name__)
