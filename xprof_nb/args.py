@@ -19,11 +19,47 @@ from xprof_nb.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Format = Literal["table", "json", "csv", "html"]
+Format = Literal["table", "json", "csv", "html", "dot", "hlo"]
 Action = Literal["wait", "status", "cancel"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "html")
 GROUPINGS = ("program", "category", "framework", "source")
 LONGEST_CAPTURE_S = 3600.0
+_OF_EVERY_QUESTION = ("run", "logdir", "top", "format", "output")
+_QUESTIONS = (
+    ("overview", "say where the time of a run went, in short"),
+    ("op-profile", "show the tree of programs, fusions and ops by time"),
+    ("ops", "list the ops by time"),
+    ("steps", "list the steps, marked or inferred"),
+    ("framework-ops", "show time by framework op and named scope"),
+    ("kernels", "list GPU kernels and copies by time"),
+    ("roofline", "place program, steps and ops under the roofs of the device"),
+    ("memory", "show the allocator's memory, its peak and who held it"),
+    ("buffers", "list the buffers a program was compiled to use"),
+    ("graph", "show what an op reads and who reads it"),
+    ("collectives", "list collectives and asynchronous copies, and how much of them is exposed"),
+    ("input-pipeline", "say what each step waited for"),
+    ("events", "list the events of the file"),
+    ("sql", "ask in SQL over all tables of a run"),
+)
+_FILTERS: dict[str, dict[str, Any]] = {
+    "--host": {"help": "only this host"},
+    "--device": {"help": "only this device: its name or number"},
+    "--program": {"help": "only this program: its name or id"},
+    "--step": {"metavar": "N", "type": int, "help": "only this step"},
+    "--compat": {"choices": ("xprof",), "help": "xprof's own number where it computes one"},
+}
+_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "op_profile": {
+        "--by": {"choices": GROUPINGS, "default": "program", "help": "how to group ops (default: %(default)s)"}
+    },
+    "buffers": {"--memory-space": {"metavar": "N", "type": int, "help": "XLA's number (default: 0, main memory)"}},
+    "graph": {
+        "--op": {"help": "the op in the middle (default: the most expensive)"},
+        "--radius": {"metavar": "N", "type": int, "help": "how many edges around it (default: 2)"},
+    },
+    "events": {"--pattern": {"metavar": "REGEX", "help": "only events whose name matches"}},
+    "sql": {"query": {"metavar": "SQL", "nargs": "?", "help": "a SELECT; without it the tables are described"}},
+}
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0}
 
 
@@ -63,7 +99,7 @@ class OpenCommand:
 
 @dataclass(frozen=True)
 class QueryCommand:
-    """A question about a run: ``overview``, ``op-profile``, ``ops``.
+    """A question about a run: ``overview``, ``op-profile``, and so on.
 
     Attributes
     ----------
@@ -225,23 +261,27 @@ def _add_questions(add_verb: _Verb) -> None:
     _add_format(verb, ("table", "json"))
     verb = add_verb("open", OpenCommand, "say what a run holds")
     _add_run(verb)
-    _add_question(add_verb, "overview", "say where the time of a run went, in short")
-    verb = _add_question(add_verb, "op-profile", "show the tree of programs, fusions and ops by time")
-    verb.add_argument("--by", choices=GROUPINGS, default="program", help="how to group ops (default: %(default)s)")
-    _add_question(add_verb, "ops", "list the ops by time")
+    for name, about in _QUESTIONS:
+        _add_question(add_verb, name, about)
     add_verb("doctor", DoctorCommand, "say what is installed and whether it works together")
 
 
-def _add_question(add_verb: _Verb, name: str, about: str) -> _Parser:
-    def make(*, by: str | None = None, **options: Any) -> QueryCommand:
-        return QueryCommand(name.replace("-", "_"), params={"by": by} if by else {}, **options)
+def _add_question(add_verb: _Verb, name: str, about: str) -> None:
+    query = name.replace("-", "_")
+
+    def make(**options: Any) -> QueryCommand:
+        params = {option: options.pop(option) for option in list(options) if option not in _OF_EVERY_QUESTION}
+        return QueryCommand(query, params={key: value for key, value in params.items() if value is not None}, **options)
 
     verb = add_verb(name, make, about)
+    for flag, options in _OPTIONS.get(query, {}).items():
+        verb.add_argument(flag, **options)
     _add_run(verb)
+    for flag, options in _FILTERS.items():
+        verb.add_argument(flag, **options)
     verb.add_argument("--top", metavar="N", type=_row_count, help="how many rows to show")
-    _add_format(verb, FORMATS)
+    _add_format(verb, (*FORMATS, "dot", "hlo") if query == "graph" else FORMATS)
     verb.add_argument("-o", "--output", metavar="FILE", help="write there instead of showing")
-    return verb
 
 
 def _add_run(parser: _Parser) -> None:

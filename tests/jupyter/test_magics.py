@@ -20,7 +20,7 @@ def shell(tmp_path, monkeypatch):
     square = jax.jit(lambda x: x @ x)
     operand = jnp.ones((400, 400))
     square(operand).block_until_ready()
-    shell.user_ns.update(square=square, operand=operand)
+    shell.user_ns.update(square=square, operand=operand, jnp=jnp)
     yield shell
     shell.run_line_magic("unload_ext", "xprof_nb")
     InteractiveShell.clear_instance()
@@ -97,3 +97,22 @@ def test_cells_in_cells_count_once(shell) -> None:
     watch.close()
     shell.run_cell("z = 4")
     assert len(seen) == 2
+
+
+def test_the_memory_of_a_cell_names_the_array_that_stays(shell) -> None:
+    with capture_output() as captured:
+        shell.run_cell("%%xprof_mem\nweights = jnp.ones((25, 1024, 1024))\nweights.block_until_ready()\nNone")
+    shown = captured.outputs[-1].data
+    text = shown["text/plain"]
+    assert "+100 MiB" in text
+    assert "weights" in text
+    assert "[25, 1024, 1024]" in text
+    assert "keeps no allocator statistics" in text  # a CPU device
+    assert "<td" in shown["text/html"]
+
+
+def test_a_cell_that_fails_has_its_memory_shown(shell) -> None:
+    with capture_output() as captured:
+        shell.run_cell("%%xprof_mem\nraise ValueError('no')")
+    assert "before" in captured.outputs[-1].data["text/plain"]
+    assert "ValueError" in captured.stdout

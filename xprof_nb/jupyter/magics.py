@@ -1,4 +1,4 @@
-"""``%xprof`` and ``%%xprof``."""
+"""``%xprof``, ``%%xprof`` and ``%%xprof_mem``."""
 # ruff: noqa: T201 - what a magic prints is the output of its cell
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core import error as ipython_error
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from IPython.display import display
 
 from xprof_nb import args, doctor, verbs
 from xprof_nb.capture import calibrate
 from xprof_nb.capture.local import Capture
+from xprof_nb.capture.memory_watch import MemoryWatch
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.errors import CaptureError, ProfileError, UsageError
 from xprof_nb.formats import warm
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
 from xprof_nb.jupyter.live_capture import LiveCapture
+from xprof_nb.jupyter.memory_cell import ShownMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +40,7 @@ def unload(shell: Any) -> None:
     """Take the magics away again."""
     if begin_in_place in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(begin_in_place)
-    for kind, names in (("line", ("xprof", BEGIN)), ("cell", ("xprof",))):
+    for kind, names in (("line", ("xprof", BEGIN)), ("cell", ("xprof", "xprof_mem"))):
         for name in names:
             shell.magics_manager.magics[kind].pop(name, None)
 
@@ -74,6 +77,19 @@ class XprofMagics(Magics):  # type: ignore[misc]
             result = self.shell.run_cell(cell)
         finally:
             capture.finish(result)
+
+    @no_var_expand  # type: ignore[untyped-decorator]
+    @cell_magic("xprof_mem")  # type: ignore[untyped-decorator]
+    def xprof_memory_of_cell(self, line: str, cell: str) -> None:
+        """Run a cell, then show the device memory it took: before, at its peak, after, and the arrays that hold it."""
+        with _told():
+            if line.strip():
+                raise UsageError("%%xprof_mem takes nothing", hint="Write it alone in the first line of the cell.")
+            watch = MemoryWatch()
+        try:
+            self.shell.run_cell(cell)
+        finally:
+            display(ShownMemory(watch.report(self.shell.user_ns)))
 
     @line_magic(BEGIN)  # type: ignore[untyped-decorator]
     def begin_cell(self, line: str) -> None:
