@@ -99,3 +99,26 @@ def test_help_names_every_verb_with_what_it_does() -> None:
         args.parse_magic("")
     for verb in ("capture", "wait", "status", "cancel", "ls", "open", "overview", "op-profile", "ops", "doctor"):
         assert verb in str(asked.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "alike"),
+    [
+        ("capture --nme x", "--name"),
+        ("op-profile --topp 3 RUN", "--top"),
+        ("graph --rad=2", "--radius"),
+        ("--hepl", ""),
+    ],
+)
+def test_a_misspelt_option_is_named_and_the_nearest_one_too(line: str, alike: str) -> None:
+    wrong = next(word for word in line.split() if word.startswith("--")).partition("=")[0]
+    with pytest.raises(UsageError, match=f"no option {wrong}.*{alike}"):
+        args.parse_magic(line)
+
+
+def test_filters_of_every_question() -> None:
+    command = args.parse_magic("steps RUN --host a --device TPU:0 --program jit_f --step 3 --compat xprof")
+    params = {"host": "a", "device": "TPU:0", "program": "jit_f", "step": 3, "compat": "xprof"}
+    assert command == args.QueryCommand("steps", "RUN", params=params)
+    assert args.parse_magic("sql 'SELECT 1' RUN") == args.QueryCommand("sql", "RUN", params={"query": "SELECT 1"})
+    assert args.parse_magic("graph RUN --op dot.1 --radius 3 --format dot").params == {"op": "dot.1", "radius": 3}

@@ -6,6 +6,7 @@ A notebook can capture what runs in its own process; a shell has nothing to capt
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import shlex
 from collections.abc import Callable
@@ -180,8 +181,29 @@ class _Parser(argparse.ArgumentParser):
     """An argument parser that raises instead of ending the process."""
 
     def __init__(self, prog: str, description: str, **options: Any) -> None:
+        self.flags: set[str] = set()
+        self.has_verbs = False
         super().__init__(prog=prog, description=description, add_help=False, allow_abbrev=False, **options)
         self.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, help="show this help")
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        self.flags.update(names)
+        return super().add_argument(*names, **options)
+
+    def add_subparsers(self, **options: Any) -> Any:
+        self.has_verbs = True
+        return super().add_subparsers(**options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        # argparse would take the value after a misspelt option for something else, and complain about that.
+        for argument in args or ():
+            flag = argument.partition("=")[0]
+            if argument == "--" or (not argument.startswith("-") and self.has_verbs):
+                break
+            if flag.startswith("--") and flag not in self.flags:
+                alike = difflib.get_close_matches(flag, self.flags, 1)
+                self.error(f"there is no option {flag}" + (f" (did you mean {alike[0]}?)" if alike else ""))
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         usage = " ".join(self.format_usage().split())
