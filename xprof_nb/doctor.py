@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from xprof_nb import __version__
 from xprof_nb.errors import ProfileError
+from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.runs import default_logdir
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 State = Literal["ok", "warning", "fault"]
 _MARKS: dict[State, str] = {"ok": "ok", "warning": "! ", "fault": "x "}
 _SUBSHELL_IPYKERNEL = 7
+_PLUGINS = {"gpu": ("jax-cuda", "jax-rocm"), "tpu": ("libtpu",)}
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ def findings() -> Iterator[Finding]:
 
     yield Finding("xprof_nb", "ok", f"{__version__}, Python {sys.version.split()[0]}")
     yield from (_package(name) for name in ("jax", "jaxlib", "jupyterlab", "anywidget", "xprof"))
+    yield from _known_gaps()
     yield _kernel()
     yield _checked("profiler", session.check_free, "free")
     logdir = Path(default_logdir())
@@ -57,6 +60,15 @@ def _package(name: str) -> Finding:
     except PackageNotFoundError:
         needed = name in ("jax", "jaxlib")
         return Finding(name, "fault" if needed else "warning", "not installed", f"pip install {name}")
+
+
+def _known_gaps() -> Iterator[Finding]:
+    """Name what the installed jax is known not to record on the accelerator its plugin is for."""
+    installed = {found.metadata["Name"].lower(): found.version for found in distributions() if found.metadata["Name"]}
+    for backend, marks in _PLUGINS.items():
+        if any(name.startswith(marks) for name in installed):
+            for gap in known_gaps(installed, backend):
+                yield Finding(gap.package, "warning", f"{gap.version}, {gap.question} stays empty", gap.text)
 
 
 def _kernel() -> Finding:
