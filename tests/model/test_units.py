@@ -119,3 +119,21 @@ def test_a_column_says_its_unit(column, value, text):
 )
 def test_a_unit_of_its_own(value, unit, text):
     assert units.quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("column", "heading"),
+    [
+        ("step_time_ps", "step time"),
+        ("start_ns", "start"),
+        ("idle_fraction", "idle"),
+        ("flops_per_s", "FLOP/s"),
+        ("hbm_bytes_per_s", "HBM B/s"),
+        ("bytes_accessed", "bytes accessed"),
+        ("flops_utilization", "of FLOP/s peak"),
+        ("bound_by", "bound by"),
+        ("flops", "FLOPs"),
+    ],
+)
+def test_headings(column: str, heading: str) -> None:
+    assert units.heading(column) == heading

@@ -29,7 +29,7 @@ GAPS = (
         "0.4.30",
         "gpu",
         "memory",
-        "jax 0.4.30 on a GPU records no allocator events; upgrade jax (0.4.31 records them again) and capture once more",
+        "jax 0.4.30 on a GPU records no allocator events: upgrade jax, 0.4.31 has them again, and capture once more",
     ),
 )
 

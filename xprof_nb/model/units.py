@@ -101,6 +101,25 @@ def formatter(column: str) -> Callable[..., str]:
     return _plain
 
 
+def heading(column: str) -> str:
+    """Return a column's name for people, without the unit its cells carry: ``step_time_ps`` is ``"step time"``."""
+    name = _UNIT.sub("", column)
+    for short, long in _HEADINGS.items():
+        name = name.replace(short, long)
+    return " ".join(name.split("_")) or column
+
+
+_UNIT = re.compile(r"_(ps|ns|s|fraction)$(?<!_per_s)")
+_HEADINGS = {
+    "flops_per_s": "FLOP/s",
+    "hbm_bytes_per_s": "HBM B/s",
+    "bytes_per_s": "B/s",
+    "flops_utilization": "of FLOP/s peak",
+    "hbm_utilization": "of HBM peak",
+    "flops": "FLOPs",
+    "hbm": "HBM",
+}
+
 _BY_NAME: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"_ps$", duration),
     (r"_ns$", lambda value: _rescaled(value, 1e3, duration)),

@@ -175,7 +175,8 @@ def _overview(frame: pd.DataFrame) -> list[Column]:
 
 
 def _everything(frame: pd.DataFrame) -> list[Column]:
-    return [_column(frame, one_line(name), name) for name in frame.columns]
+    told = [name for name in frame.columns if not len(frame) or frame[name].notna().any()]
+    return [_column(frame, one_line(units.heading(name)), name) for name in told]
 
 
 _LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
