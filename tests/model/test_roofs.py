@@ -1,0 +1,111 @@
+"""The roofs of a device: the user's word, the profile's, the datasheet's, in that order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+import xprof_nb as xp
+from xprof_nb.errors import UsageError
+from xprof_nb.model import roofs
+from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.gpu_hardware import GpuFacts, gpu_peaks
+
+RUNTIME = Peaks({"bf16": Peak(946.7e12, "profile", "the runtime")}, "bf16", {"hbm": Peak(1638e9, "profile", "")})
+V6E = Device("h", "tpu", 0, "TPU:0", model="TPU v6 Lite", peaks=RUNTIME)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("XPROF_NB_HARDWARE", raising=False)
+    monkeypatch.setattr(roofs, "_OWN", {})
+    yield
+
+
+def test_what_the_profile_states_comes_first_and_the_datasheet_adds_to_it() -> None:
+    found = roofs.roofs_of(V6E)
+    assert (found.flops_per_s["bf16"].value, found.flops_per_s["bf16"].label) == (946.7e12, "profile")
+    assert (found.flops_per_s["s8"].value, found.flops_per_s["s8"].label) == (1836e12, "datasheet")
+    assert found.link is not None
+    assert found.link.value == 400e9
+    assert found.capacity_bytes == 32_000_000_000
+    assert found.on_chip_bytes["vmem"] == 128 * 2**20
+
+
+def test_the_users_own_word_wins_and_can_be_taken_back() -> None:
+    row = xp.hardware("TPU v6e", bf16_flops=900e12, hbm_bytes_per_s=1500e9).iloc[0]
+    assert (row["bf16_flops_per_s"], row["hbm_bytes_per_s"], row["s8_flops_per_s"]) == (900e12, 1500e9, 1836e12)
+    found = roofs.roofs_of(V6E)
+    assert (found.flops_per_s["bf16"].value, found.flops_per_s["bf16"].label) == (900e12, "user")
+    assert found.hbm is not None
+    assert found.hbm.value == 1500e9
+    xp.hardware("TPU v6 Lite", bf16_flops=None)
+    assert roofs.roofs_of(V6E).flops_per_s["bf16"].value == 946.7e12
+    assert roofs.roofs_of(V6E).hbm == found.hbm
+
+
+def test_a_model_no_table_knows_can_be_stated() -> None:
+    npu = Device("h", "gpu", 0, "NPU:0", model="My NPU 64GB")
+    assert roofs.roofs_of(npu) == Peaks()
+    xp.hardware("My NPU", f64_flops=1e12, hbm_bytes_per_s=2e12)
+    assert xp.hardware("my npu")["hbm_bytes_per_s"].tolist() == [2e12]
+    assert xp.hardware("no such model", bf16_flops=None).empty
+    found = roofs.roofs_of(npu)
+    assert found.reference is not None
+    assert (found.reference_dtype, found.reference.value) == ("f64", 1e12)
+    table = xp.hardware().set_index("name")
+    assert table.loc["My NPU", "f64_flops_per_s"] == 1e12
+    assert math.isnan(table.loc["TPU v4", "f64_flops_per_s"])
+
+
+def test_a_cpu_is_called_cpu() -> None:
+    xp.hardware("cpu", f32_flops=1e11)
+    assert roofs.roofs_of(Device("h", "cpu", 0, "CPU:0")).flops_per_s["f32"].value == 1e11
+
+
+def test_what_is_stated_is_of_the_whole_chip() -> None:
+    xp.hardware("TPU v3", bf16_flops=140e12)
+    core = Device("h", "tpu", 0, "TPU:0", model="TPU v3")
+    assert roofs.roofs_of(core).flops_per_s["bf16"].value == 70e12
+
+
+@pytest.mark.parametrize(
+    "peaks", [{"bf16_flops": 0}, {"bf16_flops": -1.0}, {"bf16_flops": math.inf}, {"bf16_flops": "fast"}, {"speed": 1e9}]
+)
+def test_what_is_no_roof_is_refused(peaks: dict[str, float]) -> None:
+    with pytest.raises(UsageError):
+        xp.hardware("TPU v6e", **peaks)
+    with pytest.raises(UsageError, match="without a name"):
+        xp.hardware(bf16_flops=1e12)
+
+
+def test_amds_bandwidth_is_not_the_half_that_its_driver_states() -> None:
+    model, peaks = gpu_peaks(GpuFacts("AMD", "", 304, 2100e6, 206_141_652_992, 2662.4e9, (9, 4)))
+    assert model == "AMD Instinct MI300X"
+    assert peaks.hbm is not None
+    assert peaks.hbm.value == 5300e9
+    assert "ROCm states 2,662 GB/s" in peaks.hbm.source
+    model, peaks = gpu_peaks(GpuFacts("AMD", "", 256, 2400e6, 309_220_868_096, 4096e9, (9, 5)))
+    assert (model, peaks.reference.value if peaks.reference else 0) == ("AMD Instinct MI355X", 2516.6e12)
+    assert gpu_peaks(GpuFacts("AMD", "", 256, 2200e6, 309_220_868_096, 4096e9))[0] == "AMD Instinct MI350X"
+    model, peaks = gpu_peaks(GpuFacts("AMD", "", 228, 2100e6, 137_000_000_000, 2662.4e9))
+    assert (model, peaks.hbm.value if peaks.hbm else 0, dict(peaks.flops_per_s)) == ("", 5324.8e9, {})
+
+
+def test_a_gpu_is_told_from_what_its_driver_counts() -> None:
+    model, peaks = gpu_peaks(GpuFacts("", "", 80, 1530e6, 16_945_512_448, 898.048e9, (7, 0)))
+    assert model == "NVIDIA V100 SXM2"
+    assert peaks.hbm is not None
+    assert (peaks.hbm.value, peaks.hbm.label) == (898.048e9, "profile")
+    assert peaks.flops_per_s["f16"].value == 125e12
+    assert gpu_peaks(GpuFacts("NVIDIA", "", 108, 1410e6, 85_000_000_000, 1935e9))[0] == "NVIDIA A100 80GB PCIe"
+
+
+def test_an_unknown_gpu_can_what_its_units_and_clock_can() -> None:
+    model, peaks = gpu_peaks(GpuFacts("NVIDIA", "", 142, 2520e6, 48 * 10**9, 864e9, (8, 9)))
+    assert model == ""
+    assert peaks.flops_per_s["bf16"].value == 142 * 2520e6 * 1024
+    assert peaks.flops_per_s["bf16"].label == "calculated"
+    assert gpu_peaks(GpuFacts()) == ("", Peaks())
