@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,10 +17,9 @@ V6E = Device("h", "tpu", 0, "TPU:0", model="TPU v6 Lite", peaks=RUNTIME)
 
 
 @pytest.fixture(autouse=True)
-def nothing_stated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XPROF_NB_HARDWARE", raising=False)
     monkeypatch.setattr(roofs, "_OWN", {})
-    yield
 
 
 def test_what_the_profile_states_comes_first_and_the_datasheet_adds_to_it() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.op_identity import WORDS
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
 from xprof_nb.analysis.selection import Selection, chosen_parts
@@ -19,7 +20,8 @@ from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
 _IDENTITY = ["program_id", "op"]
-_SUMS = ["occurrences", "time_ps", "self_time_ps", *COSTS]
+_COSTS = [*COSTS, "compute_ps"]
+_SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:
@@ -41,28 +43,29 @@ def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     how = dict.fromkeys(rest, "first") | dict.fromkeys([*_SUMS, "transfer_ps"], "sum")
     how["is_container"] = "max"
     merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
-    known = frame[COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
-    for name in WORDS:
+    known = frame[_COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
+    for name in [*WORDS, "compute_dtype", "roof_dtype"]:
         merged[name] = words(merged[name])
-    for name in COSTS:
+    for name in _COSTS:
         merged.loc[~known[name].to_numpy(bool), name] = np.nan
     return merged
 
 
-def records(frame: pd.DataFrame) -> pd.DataFrame:
+def records(table: OpTable) -> pd.DataFrame:
     """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer."""
-    return by_op(frame.assign(transfer_ps=0.0))
+    return by_op(with_one_roof(table.frame.assign(transfer_ps=0.0), table.stated_peaks))
 
 
 def ops(table: OpTable, total_ps: int) -> Answer:
     """Return the rows of xprof's ``hlo_stats``: one per program and op, over all cores."""
-    frame = by_op(table.frame)
+    peaks = table.stated_peaks
+    frame = by_op(with_one_roof(table.frame, peaks))
     frame["host"] = "all"
     frame["device"] = f"all {len(table.devices)}"
     no_breakdown = ~((frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0))
     frame.loc[no_breakdown, "hbm_bytes"] = frame.loc[no_breakdown, "bytes_accessed"]
-    frame = _rates(frame, table.peaks, total_ps)
-    frame["bound_by"] = _bound_by(frame, table.peaks)
+    frame = _rates(frame, peaks, total_ps)
+    frame["bound_by"] = _bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
     said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None

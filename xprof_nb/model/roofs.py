@@ -1,4 +1,4 @@
-"""What a device of a profile can do at most: the user's own word, else the profile's, the datasheet's, a measurement."""
+"""What a device of a profile can do at most: by the user, the profile, a measurement, the datasheet."""
 
 from __future__ import annotations
 
