@@ -10,7 +10,6 @@ import xprof_nb as xp
 from xprof_nb.errors import UsageError
 from xprof_nb.model import roofs
 from xprof_nb.model.device import Device, Peak, Peaks
-from xprof_nb.model.gpu_hardware import GpuFacts, gpu_peaks
 
 RUNTIME = Peaks({"bf16": Peak(946.7e12, "profile", "the runtime")}, "bf16", {"hbm": Peak(1638e9, "profile", "")})
 V6E = Device("h", "tpu", 0, "TPU:0", model="TPU v6 Lite", peaks=RUNTIME)
@@ -77,33 +76,3 @@ def test_what_is_no_roof_is_refused(peaks: dict[str, float]) -> None:
         xp.hardware("TPU v6e", **peaks)
     with pytest.raises(UsageError, match="without a name"):
         xp.hardware(bf16_flops=1e12)
-
-
-def test_amds_bandwidth_is_not_the_half_that_its_driver_states() -> None:
-    model, peaks = gpu_peaks(GpuFacts("AMD", "", 304, 2100e6, 206_141_652_992, 2662.4e9, (9, 4)))
-    assert model == "AMD Instinct MI300X"
-    assert peaks.hbm is not None
-    assert peaks.hbm.value == 5300e9
-    assert "ROCm states 2,662 GB/s" in peaks.hbm.source
-    model, peaks = gpu_peaks(GpuFacts("AMD", "", 256, 2400e6, 309_220_868_096, 4096e9, (9, 5)))
-    assert (model, peaks.reference.value if peaks.reference else 0) == ("AMD Instinct MI355X", 2516.6e12)
-    assert gpu_peaks(GpuFacts("AMD", "", 256, 2200e6, 309_220_868_096, 4096e9))[0] == "AMD Instinct MI350X"
-    model, peaks = gpu_peaks(GpuFacts("AMD", "", 228, 2100e6, 137_000_000_000, 2662.4e9))
-    assert (model, peaks.hbm.value if peaks.hbm else 0, dict(peaks.flops_per_s)) == ("", 5324.8e9, {})
-
-
-def test_a_gpu_is_told_from_what_its_driver_counts() -> None:
-    model, peaks = gpu_peaks(GpuFacts("", "", 80, 1530e6, 16_945_512_448, 898.048e9, (7, 0)))
-    assert model == "NVIDIA V100 SXM2"
-    assert peaks.hbm is not None
-    assert (peaks.hbm.value, peaks.hbm.label) == (898.048e9, "profile")
-    assert peaks.flops_per_s["f16"].value == 125e12
-    assert gpu_peaks(GpuFacts("NVIDIA", "", 108, 1410e6, 85_000_000_000, 1935e9))[0] == "NVIDIA A100 80GB PCIe"
-
-
-def test_an_unknown_gpu_can_what_its_units_and_clock_can() -> None:
-    model, peaks = gpu_peaks(GpuFacts("NVIDIA", "", 142, 2520e6, 48 * 10**9, 864e9, (8, 9)))
-    assert model == ""
-    assert peaks.flops_per_s["bf16"].value == 142 * 2520e6 * 1024
-    assert peaks.flops_per_s["bf16"].label == "calculated"
-    assert gpu_peaks(GpuFacts()) == ("", Peaks())

@@ -1,4 +1,4 @@
-"""In which element type does an op compute, and against which roof is that measured?
+"""The element type an op computes in, and the roof that is measured against.
 
 A matrix unit multiplies the type of the operands, except that XLA lets some round their inputs: a TPU multiplies f32
 in 1, 3 or 6 passes of bf16 (precision default, high, highest), an NVIDIA GPU of Ampere or later takes tf32 unless the
@@ -101,7 +101,7 @@ def with_roofs(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
         for name, some, count in zip(roof, computes, passes, strict=True)
     ]
     return frame.assign(
-        roof_dtype=words(label).to_numpy(object),
+        roof_dtype=words(label).set_axis(frame.index),
         roof_flops_per_s=np.where(computes, value, np.nan),
         compute_ps=frame["flops"].to_numpy(float) / value * 1e12,
     )

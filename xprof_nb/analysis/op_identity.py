@@ -42,7 +42,9 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
 def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
-    frame = pd.DataFrame({name: pd.Series(getattr(keys, name)) for name in names})
+    unstated = np.full(len(keys), np.nan)
+    columns = {name: getattr(keys, name) for name in names}
+    frame = pd.DataFrame({name: unstated if values is None else pd.Series(values) for name, values in columns.items()})
     for name in WORDS:
         frame[name] = words(getattr(keys, name))
     device = trace.devices[0] if trace.devices else None

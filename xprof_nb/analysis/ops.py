@@ -50,7 +50,9 @@ COLUMNS = [
     "roof_dtype",
     "roof_flops_per_s",
 ]
-COSTS = ["flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]
+ON_CHIP = ["on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
+TRAFFIC = ["bytes_accessed", "hbm_bytes", *ON_CHIP]
+COSTS = ["flops", "model_flops", *TRAFFIC]
 _ON_THE_LINK = {"collective": "link", "host": "host"}
 SUSPICIOUS_FRACTION = 1.05
 
@@ -171,7 +173,7 @@ def corrected(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
     frame["flops"] = frame["model_flops"].where(frame["model_flops"] > 0, frame["flops"])
     frame.loc[frame["is_container"], COSTS] = np.nan
     started = frame["op"].astype(str).str.contains("-start")
-    frame.loc[started, ["bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]] = np.nan
+    frame.loc[started, TRAFFIC] = np.nan
     return with_roofs(frame, peaks)
 
 

@@ -18,14 +18,14 @@ class Peak:
     value
         FLOP/s or bytes/s, as the field that holds it says.
     label
-        ``"profile"`` (written by the runtime), ``"datasheet"``, ``"calculated"`` (units times clock), ``"measured"``
+        ``"profile"`` (written by the runtime), ``"datasheet"``, ``"computed"`` from units and clock, ``"measured"``
         or ``"user"``.
     source
         The document, the profile's own statement, or how and when it was measured.
     """
 
     value: float
-    label: Literal["profile", "datasheet", "calculated", "measured", "user"]
+    label: Literal["profile", "datasheet", "computed", "measured", "user"]
     source: str
 
 

@@ -37,6 +37,8 @@ class OpKeys:
         FLOPs as the model states them; `flops` are normalised by the runtime to the device's reference type.
     hbm_bytes, on_chip_read_bytes, on_chip_write_bytes
         Traffic by memory; NaN where the runtime gave no breakdown.
+    cmem_read_bytes, cmem_write_bytes
+        The part of the on-chip traffic that is CMEM's, a memory some TPUs have beside VMEM; None where no op has any.
     """
 
     program_id: NDArray[np.uint64]
@@ -53,6 +55,8 @@ class OpKeys:
     hbm_bytes: Floats
     on_chip_read_bytes: Floats
     on_chip_write_bytes: Floats
+    cmem_read_bytes: Floats | None = None
+    cmem_write_bytes: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.program_id)
