@@ -62,14 +62,19 @@ def ops(table: OpTable, total_ps: int) -> Answer:
     frame = by_op(with_one_roof(table.frame, peaks))
     frame["host"] = "all"
     frame["device"] = f"all {len(table.devices)}"
-    no_breakdown = ~((frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0))
-    frame.loc[no_breakdown, "hbm_bytes"] = frame.loc[no_breakdown, "bytes_accessed"]
+    frame = hbm_as_xprof(frame)
     frame = _rates(frame, peaks, total_ps)
     frame["bound_by"] = _bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
     said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None
     return Answer(frame[COLUMNS], said, ("Numbers as xprof computes them.",))
+
+
+def hbm_as_xprof(frame: pd.DataFrame) -> pd.DataFrame:
+    """Book all bytes of an op without a breakdown by memory as HBM's."""
+    known = (frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0)
+    return frame.assign(hbm_bytes=frame["hbm_bytes"].where(known, frame["bytes_accessed"]))
 
 
 def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
