@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xprof_nb as xp
-from tests.analysis.tpu_spaces import CMEM, HBM, READ, VMEM, WRITE, Op, core
+from tests.analysis.tpu_spaces import CMEM, HBM, PEAKS, READ, VMEM, WRITE, Op, core
 from tests.xprof_oracle import ask_xprof, rows_of
 from tests.xspace_builder import SpaceBuilder
 
@@ -105,9 +105,7 @@ def test_the_ridges_of_every_memory_and_type(profile: xp.Profile) -> None:
 
 
 def test_a_device_nobody_knows_has_points_and_no_roofs(tmp_path: Path) -> None:
-    unknown = {name: 0.0 for name in (
-        "peak_teraflops_per_second", "peak_hbm_bw_gigabytes_per_second", "peak_vmem_rd_bw_gigabytes_per_second",
-        "peak_vmem_wr_bw_gigabytes_per_second")}  # fmt: skip
+    unknown = dict.fromkeys((name for name in PEAKS if name.startswith("peak")), 0.0)
     profile = xp.open(made_up(tmp_path, device_type_string="TPU v99", **unknown))
     result = profile.roofline()
     op = row(profile, level="op", name="fusion.1", program_id="7")

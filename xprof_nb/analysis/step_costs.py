@@ -41,7 +41,8 @@ def _of_host(profile: ProfileData, part: HostPart, peaks: Peaks) -> pd.DataFrame
     row, rows = row[inside], part.rows[inside]
     costs = _costs_of_keys(profile, trace, peaks)
     key, times = ops.key[rows], ops.occurrences[rows]
-    sums: dict[str, NDArray[np.float64]] = {"busy_ps": np.bincount(row, ops.self_ps[rows], minlength=len(spans))}
+    busy_ps = np.bincount(row, ops.self_ps[rows], minlength=len(spans)).astype(np.float64)
+    sums: dict[str, NDArray[np.float64]] = {"busy_ps": busy_ps}
     for name in _SUMMED:
         each = costs[name][key]
         total = np.bincount(row, np.nan_to_num(each) * times, minlength=len(spans))

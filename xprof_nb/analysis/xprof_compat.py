@@ -64,7 +64,7 @@ def ops(table: OpTable, total_ps: int) -> Answer:
     frame["device"] = f"all {len(table.devices)}"
     frame = hbm_as_xprof(frame)
     frame = _rates(frame, peaks, total_ps)
-    frame["bound_by"] = _bound_by(frame, peaks)
+    frame["bound_by"] = bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
     said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None
@@ -91,7 +91,7 @@ def wasted(frame: pd.DataFrame) -> pd.Series[float]:
     return frame["time_fraction"] * (1 - best)
 
 
-def _bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
+def bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
     """Return the resource with the largest utilisation; on a tie the earlier: Compute, HBM, VMEM Read, VMEM Write."""
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     utilisations = {"Compute": frame["flops_utilization"].fillna(0), "HBM": frame["hbm_utilization"].fillna(0)}

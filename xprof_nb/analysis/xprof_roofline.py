@@ -1,7 +1,7 @@
 """xprof's own roofline table: the same rows, rates and peaks as its ``roofline_model``.
 
-Rules as in xprof 2.24 (`op_stats_to_roofline_model`, `op_metrics_to_record.h`): times are sums over cores, rates are over
-the inclusive time, traffic without a breakdown by memory counts as HBM, a memory nobody accessed has rate 0.
+Rules as in xprof 2.24 (`op_stats_to_roofline_model`, `op_metrics_to_record.h`): times are sums over cores, rates are
+over the inclusive time, traffic without a breakdown by memory counts as HBM, a memory nobody accessed has rate 0.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.model.allocations import Allocations, no_allocations
 from xprof_nb.model.events import Events, no_events
+from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ class HostTrace:
     ----------
     find_runs
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
-    find_kernels, find_allocations, find_events
-        Give `kernels`, `allocations` and `events`, from the file if need be.
+    find_kernels, find_allocations, find_framework_events, find_events
+        Give `kernels`, `allocations`, `framework_events` and `events`, from the file if need be.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -166,6 +167,7 @@ class HostTrace:
     notes: tuple[str, ...] = ()
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
+    find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
     find_events: Callable[[], Events] = no_events
 
     @cached_property
@@ -182,6 +184,11 @@ class HostTrace:
     def allocations(self) -> Allocations:
         """What the allocators of the host's devices reported."""
         return self.find_allocations()
+
+    @cached_property
+    def framework_events(self) -> FrameworkEvents:
+        """What the framework ran on the host itself."""
+        return self.find_framework_events()
 
     @property
     def events(self) -> Events:
