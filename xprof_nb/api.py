@@ -74,31 +74,38 @@ def runs(logdir: str | os.PathLike[str] | None = None) -> pd.DataFrame:
     return list_runs(logdir)
 
 
-def hardware(name: str | None = None) -> pd.DataFrame:
-    """Return the known peaks of devices, one row a model, each with its source.
+def hardware(name: str | None = None, **peaks: float | None) -> pd.DataFrame:
+    """Return the known peaks of devices, one row a model, each with its source; or state your own.
 
     Parameters
     ----------
     name
         A device's name as its runtime gives it: only the row of that very model.
+    **peaks
+        Your own roofs of that model: ``bf16_flops=``, ``f32_flops=`` … (FLOP/s), ``hbm_bytes_per_s=``,
+        ``link_bytes_per_s=``, ``capacity_bytes=``. They win over the table and over what profiles state, for every
+        question asked afterwards in this process; None takes one back.
 
     Raises
     ------
     UsageError
-        No entry is that model.
+        No entry is that model, or a peak is not a positive number.
     """
-    from xprof_nb.model import hardware as known
+    from xprof_nb.model import hardware as table
+    from xprof_nb.model import roofs
 
-    table = known.table()
+    if peaks:
+        roofs.state(name or "", peaks)
     if name is None:
-        return table
-    found = known.find(name)
-    if found is None:
+        return table.as_frame(roofs.known())
+    found = roofs.find(name)
+    if found is None and not peaks:
         raise UsageError(
             f"the peaks of {name!r} are not known",
-            hint="xp.hardware() lists the models; a TOML file named by $XPROF_NB_HARDWARE adds others.",
+            hint="xp.hardware() lists the models; xp.hardware(name, bf16_flops=…, hbm_bytes_per_s=…) states your own, "
+            "as does a TOML file named by $XPROF_NB_HARDWARE.",
         )
-    return table[table["name"] == found.name].reset_index(drop=True)
+    return table.as_frame([found] if found is not None else [])
 
 
 class Profile:

@@ -63,6 +63,71 @@ def asynchronous() -> None:
         matrix.block_until_ready()
 
 
+def scopes() -> None:
+    """A gradient through two named scopes, one of them computed again in the backward pass."""
+
+    def first(x: jax.Array) -> jax.Array:
+        with jax.named_scope("encoder"):
+            return jnp.tanh(x @ x)
+
+    @jax.jit
+    def step(x: jax.Array) -> jax.Array:
+        def loss(x: jax.Array) -> jax.Array:
+            hidden = jax.checkpoint(first)(x)
+            with jax.named_scope("head"):
+                return jnp.sum(jnp.sin(hidden @ x))
+
+        return jax.grad(loss)(x)
+
+    run_captured(step, jnp.ones((SIZE, SIZE)) * 1e-2)
+
+
+def convolution() -> None:
+    """A convolution over an image."""
+    kernel = jnp.ones((3, 3, 8, 16))
+
+    @jax.jit
+    def convolve(images: jax.Array) -> jax.Array:
+        return jax.lax.conv_general_dilated(images, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    run_captured(convolve, jnp.ones((2, 32, 32, 8)))
+
+
+def while_loop() -> None:
+    """A loop whose length the program does not know."""
+
+    @jax.jit
+    def halve(x: jax.Array) -> jax.Array:
+        return jax.lax.while_loop(lambda x: jnp.max(x) > 1, lambda x: (x @ x) * 0.5 / jnp.max(x @ x) * jnp.max(x), x)
+
+    run_captured(halve, jnp.ones((SIZE, SIZE)) * 100.0)
+
+
+def pallas() -> None:
+    """A Pallas kernel, interpreted."""
+    from jax.experimental import pallas as pl
+
+    def double(source: object, target: object) -> None:
+        target[...] = source[...] * 2.0  # type: ignore[index]
+
+    call = pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct((SIZE, SIZE), jnp.float32), interpret=True)
+    run_captured(jax.jit(call), jnp.ones((SIZE, SIZE)))
+
+
+def compiling() -> None:
+    """A program compiled while it is captured."""
+
+    @jax.jit
+    def multiply(matrix: jax.Array) -> jax.Array:
+        return jnp.tanh(matrix @ matrix)
+
+    matrix = jnp.ones((SIZE, SIZE))
+    with jax.profiler.trace(logdir):
+        for step in range(5):
+            with jax.profiler.StepTraceAnnotation("train", step_num=step):
+                multiply(matrix).block_until_ready()
+
+
 def run_captured(function: object, argument: jax.Array) -> None:
     """Compile first, then capture a few runs."""
     jax.block_until_ready(function(argument))  # type: ignore[operator]
@@ -71,4 +136,7 @@ def run_captured(function: object, argument: jax.Array) -> None:
             jax.block_until_ready(function(argument))  # type: ignore[operator]
 
 
-{"scan": scan, "four_devices": four_devices, "asynchronous": asynchronous}[workload]()
+{
+    "scan": scan, "four_devices": four_devices, "asynchronous": asynchronous, "scopes": scopes, "pallas": pallas,
+    "convolution": convolution, "while_loop": while_loop, "compiling": compiling,
+}[workload]()  # fmt: skip

@@ -94,7 +94,10 @@ def test_the_table_has_a_row_each_and_no_zero() -> None:
     assert table["name"].is_unique
     assert table["source"].str.len().min() > 10
     assert {"vendor", "bf16_flops_per_s", "f32_flops_per_s", "hbm_bytes_per_s", "capacity_bytes"} <= set(table)
+    assert (table["date"].str.len() == 7).all()
+    assert (table["link"] != "").all()
     row = table.set_index("name").loc["TPU v5e"]
+    assert (row["link_bytes_per_s"], row["vmem_capacity_bytes"], row["clock_hz"]) == (200e9, 128 * 2**20, 1.5e9)
     assert (row["bf16_flops_per_s"], row["capacity_bytes"]) == (197e12, 16_000_000_000)
     assert math.isnan(row["f32_flops_per_s"])
     numbers = table.select_dtypes("number").drop(columns="devices_per_chip")

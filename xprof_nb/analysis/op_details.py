@@ -36,7 +36,7 @@ def op_details(profile: ProfileData, program_id: int, op: str, selection: Select
         raise UsageError(
             f"op {op!r} of program {program_id} did not run here", hint="See ops().frame for those that did."
         )
-    rows = xprof_compat.by_op(op_tables.corrected(chosen))
+    rows = xprof_compat.by_op(op_tables.corrected(chosen, table.peaks))
     frame = op_tables.with_rates(rows, table.peaks, table.total_ps)
     row = frame.iloc[0]
     program = readable_program(profile, program_id)
@@ -49,6 +49,8 @@ def op_details(profile: ProfileData, program_id: int, op: str, selection: Select
         "work_kind": row["work_kind"],
         "framework_op": row["framework_op"],
         "bound_by": row["bound_by"],
+        "compute_dtype": row["compute_dtype"],
+        "roof_dtype": row["roof_dtype"],
         **{name: (None if pd.isna(row[name]) else float(row[name])) for name in _NUMBERS},
         **_identity(profile, program, instruction),
     }

@@ -11,9 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
+from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmetic, stated_dtype
 from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.model.columns import words
+from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpKeys
@@ -29,7 +31,8 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     """Return one row per row of ``trace.keys``; the trace's own word wins over the program's.
 
     Columns: ``program_id, program, op, category, work_kind, framework_op, source, duplicate_of, flops,
-    model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes``, costs per occurrence.
+    model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes``, costs per occurrence;
+    ``compute_dtype, compute_unit, compute_passes`` as in `xprof_nb.analysis.compute_dtype.Arithmetic`.
     """
     if trace not in _described:
         _described[trace] = _describe(profile, trace)
@@ -39,13 +42,29 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
 def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
-    frame = pd.DataFrame({name: pd.Series(getattr(keys, name)) for name in names})
+    unstated = np.full(len(keys), np.nan)
+    columns = {name: getattr(keys, name) for name in names}
+    frame = pd.DataFrame({name: unstated if values is None else pd.Series(values) for name, values in columns.items()})
     for name in WORDS:
         frame[name] = words(getattr(keys, name))
+    device = trace.devices[0] if trace.devices else None
+    normalised = _normalised_flops(keys)
+    computes = [
+        Arithmetic(stated_dtype(text)) if flops > 0 else NO_ARITHMETIC
+        for text, flops in zip(keys.hlo_text, keys.flops, strict=True)
+    ]
     for program_id in np.unique(keys.program_id):
         program = readable_program(profile, int(program_id))
         if program is not None:
-            _fill_from_program(frame, frame.index[keys.program_id == program_id], program)
+            rows = frame.index[keys.program_id == program_id]
+            _fill_from_program(frame, rows, program)
+            for row in rows:
+                computes[row] = _arithmetic(frame.at[row, "op"], program, device)
+    frame["compute_dtype"] = words(item.dtype for item in computes)
+    frame["compute_unit"] = words(item.unit for item in computes)
+    frame["compute_passes"] = np.array([item.passes for item in computes], np.float64)
+    if device is not None:
+        _trust_normalised(frame, normalised, device)
     frame["framework_op"] = words(_framework_op(text) for text in frame["framework_op"])
     frame["source"] = words(in_cell(text, profile.metadata) for text in frame["source"])
     named = zip(frame["category"], frame["op"], strict=True)
@@ -80,6 +99,28 @@ def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Progra
         frame.loc[rows, name] = stated.where(stated.notna(), pd.Series(values_of, index=rows, dtype=stated.dtype))
     modelled = frame.loc[rows, "model_flops"]
     frame.loc[rows, "model_flops"] = modelled.where(modelled.notna(), frame.loc[rows, "flops"])
+
+
+def _arithmetic(op: str, program: Program, device: Device | None) -> Arithmetic:
+    instruction = program.instruction(op)
+    return NO_ARITHMETIC if instruction is None else arithmetic(instruction, program, costs_of(program), device)
+
+
+def _normalised_flops(keys: OpKeys) -> NDArray[np.float64]:
+    """Return how many FLOPs of the reference type the runtime counts for one of the model's, NaN where it does not.
+
+    A TPU's runtime counts an f32 multiplication in 6 passes of bf16 sixfold, one of int8 half.
+    """
+    ratio = np.full(len(keys), np.nan)
+    np.divide(keys.flops, keys.model_flops, out=ratio, where=(keys.flops > 0) & (keys.model_flops > 0))
+    return ratio
+
+
+def _trust_normalised(frame: pd.DataFrame, ratio: NDArray[np.float64], device: Device) -> None:
+    """Let the runtime's own count of passes win over what the precision of the HLO says."""
+    counted = np.isfinite(ratio) & ((ratio != 1) | frame["compute_unit"].notna().to_numpy(bool))
+    frame.loc[counted, "compute_unit"] = device.peaks.reference_dtype or None
+    frame.loc[counted, "compute_passes"] = ratio[counted]
 
 
 def _touches_host(keys: OpKeys) -> NDArray[np.bool_]:

@@ -18,13 +18,14 @@ from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
+from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
 By = Literal["program", "category", "framework", "source"]
 MOST_FUSED = 100
 NO_SOURCE = "no source recorded"
 _UNFUSED = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
-_SUMMED = ["occurrences", "time_ps", "self_time_ps", "transfer_ps", *COSTS]
+_SUMMED = ["occurrences", "time_ps", "self_time_ps", "transfer_ps", *COSTS, "compute_ps"]
 COLUMNS = [
     "node",
     "parent",
@@ -53,6 +54,8 @@ COLUMNS = [
     "bound_by",
     "wasted_fraction",
     "children_total",
+    "compute_dtype",
+    "roof_dtype",
 ]
 
 
@@ -83,20 +86,21 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     a fusion is the smallest unit any backend measures.
     """
     table = op_tables.op_table(profile, selection)
-    records = xprof_compat.records(table.frame) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame))
+    peaks = table.stated_peaks if like_xprof else table.peaks
+    records = xprof_compat.records(table) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
     records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
     tree = Tree("all programs")
     paths = _paths(records, by)
     for record, path in enumerate(paths):
         tree.add(path, record)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
-    rated = op_tables.with_rates(records, table.peaks, total_ps)
+    rated = op_tables.with_rates(records, peaks, total_ps)
     values = _values(tree, rated)
     values = _with_idle(tree, values, table, total_ps)
     values = _with_fused(tree, values, profile)
     frame = in_preorder(tree, values, "self_time_ps")
-    frame = op_tables.with_rates(frame, table.peaks, total_ps).assign(bound_by=words(frame["bound"]))
-    frame = _root_over_all(frame, table, total_ps, like_xprof)
+    frame = op_tables.with_rates(frame, peaks, total_ps).assign(bound_by=words(frame["bound"]))
+    frame = _root_over_all(frame, table, peaks, total_ps, like_xprof)
     if like_xprof:
         frame["wasted_fraction"] = xprof_compat.wasted(frame)
     summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
@@ -159,7 +163,10 @@ def _source_steps(source: str | None) -> list[Step]:
 def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of every node, what bounds most of its time and, where all ops below agree, what they are."""
     sums = records[_SUMMED].to_numpy(np.float64)
-    shared = {name: records[name].to_numpy(object) for name in ("work_kind", "program", "category")}
+    shared = {
+        name: records[name].to_numpy(object)
+        for name in ("work_kind", "program", "category", "compute_dtype", "roof_dtype")
+    }
     shared["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
     own = {name: records[name].to_numpy(object) for name in ("op", "framework_op", "source")}
     bounds, self_ps = records["bound_by"].to_numpy(object), records["self_time_ps"].to_numpy(np.float64)
@@ -245,18 +252,16 @@ def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.Da
     return pd.concat([values, pd.DataFrame(rows)], ignore_index=True) if rows else values
 
 
-def _root_over_all(frame: pd.DataFrame, table: OpTable, total_ps: int, like_xprof: bool) -> pd.DataFrame:
+def _root_over_all(frame: pd.DataFrame, table: OpTable, peaks: Peaks, total_ps: int, like_xprof: bool) -> pd.DataFrame:
     """Quote the root's rates over the whole time, idle included; xprof leaves idle out of its FLOP rate."""
-    peaks = table.peaks
     time_s = total_ps * 1e-12 or np.nan
     compute_s = table.busy_ps * 1e-12 or np.nan
     root = frame.index[frame["kind"] == "root"]
     frame.loc[root, "flops_per_s"] = frame.loc[root, "flops"] / (compute_s if like_xprof else time_s)
     for rate, amount in (("bytes_per_s", "bytes_accessed"), ("hbm_bytes_per_s", "hbm_bytes")):
         frame.loc[root, rate] = frame.loc[root, amount] / time_s
-    frame.loc[root, "flops_utilization"] = frame.loc[root, "flops_per_s"] / (
-        peaks.reference.value if peaks.reference else np.nan
-    )
+    needed_s = frame.loc[root, "compute_ps"] * 1e-12
+    frame.loc[root, "flops_utilization"] = needed_s / (compute_s if like_xprof else time_s)
     frame.loc[root, "hbm_utilization"] = frame.loc[root, "hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
     return frame
 

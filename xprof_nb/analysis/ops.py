@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.compute_dtype import roof_notes, with_roofs
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.roofs import roofs_of
 
 COLUMNS = [
     "host",
@@ -44,8 +46,13 @@ COLUMNS = [
     "flops_utilization",
     "hbm_utilization",
     "wasted_fraction",
+    "compute_dtype",
+    "roof_dtype",
+    "roof_flops_per_s",
 ]
-COSTS = ["flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]
+ON_CHIP = ["on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
+TRAFFIC = ["bytes_accessed", "hbm_bytes", *ON_CHIP]
+COSTS = ["flops", "model_flops", *TRAFFIC]
 _ON_THE_LINK = {"collective": "link", "host": "host"}
 SUSPICIOUS_FRACTION = 1.05
 
@@ -80,6 +87,11 @@ class OpTable:
     @property
     def peaks(self) -> Peaks:
         """Roofs of the first device; the devices of a profile are of one kind."""
+        return roofs_of(self.devices[0]) if self.devices else Peaks()
+
+    @property
+    def stated_peaks(self) -> Peaks:
+        """Of these, what came with the profile: xprof knows no other."""
         return self.devices[0].peaks if self.devices else Peaks()
 
 
@@ -151,13 +163,18 @@ def _whole(sums: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.minimum(sums, 2.0**63 - 1024).astype(np.int64)
 
 
-def corrected(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with each cost where it belongs: containers and start halves carry none of their own."""
+def corrected(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+    """Return the table with each cost where it belongs, and the roof each op is measured against.
+
+    Containers and start halves carry no cost of their own. FLOPs are those of the model: those that a TPU's runtime
+    normalises to bf16 would count an f32 multiplication in passes as many times.
+    """
     frame = frame.copy()
+    frame["flops"] = frame["model_flops"].where(frame["model_flops"] > 0, frame["flops"])
     frame.loc[frame["is_container"], COSTS] = np.nan
     started = frame["op"].astype(str).str.contains("-start")
-    frame.loc[started, ["bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]] = np.nan
-    return frame
+    frame.loc[started, TRAFFIC] = np.nan
+    return with_roofs(frame, peaks)
 
 
 def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
@@ -182,13 +199,17 @@ def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFra
 def rates(
     frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: pd.Series[float], moved_s: pd.Series[float]
 ) -> pd.DataFrame:
-    """Return the table with FLOPs over ``compute_s``, bytes over ``moved_s``, and both over the device's peaks."""
+    """Return the table with FLOPs over ``compute_s``, bytes over ``moved_s``, and both over their roofs.
+
+    ``flops_utilization`` is ``compute_ps``, the time the FLOPs need at the roof of their own type, over the time they
+    took; so the ops below a node may be of several types.
+    """
     frame = frame.copy()
     frame["flops_per_s"] = frame["flops"] / compute_s
     frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
     frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / moved_s
     frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
-    frame["flops_utilization"] = frame["flops_per_s"] / (peaks.reference.value if peaks.reference else np.nan)
+    frame["flops_utilization"] = frame["compute_ps"] * 1e-12 / compute_s
     frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
     frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
     return frame
@@ -210,7 +231,7 @@ def _bound_by(frame: pd.DataFrame) -> pd.Series[str]:
 def ops(profile: ProfileData, selection: Selection) -> Answer:
     """Return one row per host, device, program and op, the most expensive first."""
     table = op_table(profile, selection)
-    frame = with_rates(corrected(table.frame), table.peaks, table.total_ps)
+    frame = with_rates(corrected(table.frame, table.peaks), table.peaks, table.total_ps)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     return Answer(frame[COLUMNS], summary(table), notes(profile, table, frame))
 
@@ -246,8 +267,10 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
     if table.peaks.reference is None and table.peaks.hbm is None:
         said.append(
             "No utilisation: the peaks of this device are not known here. "
-            "On the machine that ran the work, `python -m xprof_nb.capture.calibrate` measures them."
+            "State them with xp.hardware(model, bf16_flops=…, hbm_bytes_per_s=…); on a CPU, "
+            "`python -m xprof_nb.capture.calibrate` on the machine that ran the work measures them."
         )
+    said += roof_notes(frame)
     missing = sorted(
         {
             row.program or f"program {row.program_id}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.op_identity import WORDS
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
 from xprof_nb.analysis.selection import Selection, chosen_parts
@@ -19,7 +20,8 @@ from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
 _IDENTITY = ["program_id", "op"]
-_SUMS = ["occurrences", "time_ps", "self_time_ps", *COSTS]
+_COSTS = [*COSTS, "compute_ps"]
+_SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:
@@ -41,32 +43,38 @@ def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     how = dict.fromkeys(rest, "first") | dict.fromkeys([*_SUMS, "transfer_ps"], "sum")
     how["is_container"] = "max"
     merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
-    known = frame[COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
-    for name in WORDS:
+    known = frame[_COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
+    for name in [*WORDS, "compute_dtype", "roof_dtype"]:
         merged[name] = words(merged[name])
-    for name in COSTS:
+    for name in _COSTS:
         merged.loc[~known[name].to_numpy(bool), name] = np.nan
     return merged
 
 
-def records(frame: pd.DataFrame) -> pd.DataFrame:
+def records(table: OpTable) -> pd.DataFrame:
     """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer."""
-    return by_op(frame.assign(transfer_ps=0.0))
+    return by_op(with_one_roof(table.frame.assign(transfer_ps=0.0), table.stated_peaks))
 
 
 def ops(table: OpTable, total_ps: int) -> Answer:
     """Return the rows of xprof's ``hlo_stats``: one per program and op, over all cores."""
-    frame = by_op(table.frame)
+    peaks = table.stated_peaks
+    frame = by_op(with_one_roof(table.frame, peaks))
     frame["host"] = "all"
     frame["device"] = f"all {len(table.devices)}"
-    no_breakdown = ~((frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0))
-    frame.loc[no_breakdown, "hbm_bytes"] = frame.loc[no_breakdown, "bytes_accessed"]
-    frame = _rates(frame, table.peaks, total_ps)
-    frame["bound_by"] = _bound_by(frame, table.peaks)
+    frame = hbm_as_xprof(frame)
+    frame = _rates(frame, peaks, total_ps)
+    frame["bound_by"] = bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
     said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None
     return Answer(frame[COLUMNS], said, ("Numbers as xprof computes them.",))
+
+
+def hbm_as_xprof(frame: pd.DataFrame) -> pd.DataFrame:
+    """Book all bytes of an op without a breakdown by memory as HBM's."""
+    known = (frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0)
+    return frame.assign(hbm_bytes=frame["hbm_bytes"].where(known, frame["bytes_accessed"]))
 
 
 def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
@@ -83,7 +91,7 @@ def wasted(frame: pd.DataFrame) -> pd.Series[float]:
     return frame["time_fraction"] * (1 - best)
 
 
-def _bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
+def bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
     """Return the resource with the largest utilisation; on a tie the earlier: Compute, HBM, VMEM Read, VMEM Write."""
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     utilisations = {"Compute": frame["flops_utilization"].fillna(0), "HBM": frame["hbm_utilization"].fillna(0)}

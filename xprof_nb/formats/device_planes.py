@@ -23,7 +23,8 @@ from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 TENSOR_CORE = re.compile(r"/device:TPU:(\d{1,9})$")
 _RUNTIME = "stated by the TPU runtime in the profile"
-_HBM, _READ, _WRITE = 1, 1, 2
+_HBM, _CMEM, _READ, _WRITE = 1, 2, 1, 2
+_TRAFFIC = ["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
 
 
 def tensor_cores(space: XSpace) -> list[XPlane]:
@@ -137,7 +138,7 @@ def _keys(plane: XPlane) -> pd.DataFrame:
     )
     frame["is_op"] = plane.metadata_stat("program_id").present & (frame["symbol_id"] != 0)
     traffic = [_traffic(blob) for blob in plane.metadata_stat("memory_access_breakdown").blobs()]
-    frame[["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes"]] = np.array(traffic).reshape(-1, 3)
+    frame[_TRAFFIC] = np.array(traffic).reshape(-1, len(_TRAFFIC))
     return frame
 
 
@@ -146,25 +147,27 @@ def _texts(plane: XPlane, stat: str) -> NDArray[np.object_]:
     return np.array([*labels, None], dtype=object)[codes]
 
 
-def _traffic(breakdown: bytes | None) -> tuple[float, float, float]:
-    """Return bytes to and from HBM, bytes read and bytes written on chip, of one access breakdown."""
+def _traffic(breakdown: bytes | None) -> tuple[float, ...]:
+    """Return the bytes of one access breakdown, as in `_TRAFFIC`: of HBM, read and written on chip, of CMEM alone."""
     if breakdown is None:
-        return np.nan, np.nan, np.nan
-    hbm = read = written = 0
+        return (np.nan,) * len(_TRAFFIC)
+    hbm = read = written = cmem_read = cmem_written = 0
     position = 0
     while position < len(breakdown):
         _, position = _varint(breakdown, position)
         size, position = _varint(breakdown, position)
         access = dict(_varint_fields(breakdown[position : position + size]))
         position += size
-        count = access.get(3, 0)
-        if access.get(2) == _HBM:
+        count, space = access.get(3, 0), access.get(2)
+        if space == _HBM:
             hbm += count
         elif access.get(1) == _READ:
             read += count
+            cmem_read += count * (space == _CMEM)
         elif access.get(1) == _WRITE:
             written += count
-    return float(hbm), float(read), float(written)
+            cmem_written += count * (space == _CMEM)
+    return float(hbm), float(read), float(written), float(cmem_read), float(cmem_written)
 
 
 def _op_events(plane: XPlane, device: int) -> pd.DataFrame:

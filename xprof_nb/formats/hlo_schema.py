@@ -36,6 +36,9 @@ _ENUMS = {
     "RandomAlgorithm": "rng_default=0 rng_three_fry=1 rng_philox=2",
     "Transpose": "TRANSPOSE_INVALID=0 NO_TRANSPOSE=1 TRANSPOSE=2 ADJOINT=3",
     "Precision": "default=0 high=1 highest=2",
+    "DotAlgorithm": "unset=0 any_f8_any_f8_f32=1 any_f8_any_f8_f32_fast_accum=2 f16_f16_f16=3 f16_f16_f32=4 "
+    "bf16_bf16_bf16=5 bf16_bf16_f32=6 bf16_bf16_f32_x3=7 bf16_bf16_f32_x6=8 tf32_tf32_f32=9 tf32_tf32_f32_x3=10 "
+    "f32_f32_f32=11 f64_f64_f64=12 bf16_bf16_f32_x9=13",
     "CustomCallApiVersion": "API_VERSION_UNSPECIFIED=0 API_VERSION_ORIGINAL=1 API_VERSION_STATUS_RETURNING=2 "
     "API_VERSION_STATUS_RETURNING_UNIFIED=3 API_VERSION_TYPED_FFI=4",
 }
@@ -107,7 +110,7 @@ _MESSAGES = {
     "iota_transpose_perm 4 *int32",
     "CollectiveDeviceList": "replica_groups 1 *ReplicaGroup, iota_replica_group_list 2 IotaReplicaGroupList",
     "SourceTarget": "source 1 int64, target 2 int64",
-    "PrecisionConfig": "operand_precision 1 *Precision",
+    "PrecisionConfig": "operand_precision 1 *Precision, algorithm 2 DotAlgorithm",
     "TriangularSolveOptions": "left_side 1 bool, lower 2 bool, unit_diagonal 3 bool, transpose_a 4 Transpose",
     "CholeskyOptions": "lower 1 bool",
     "OutputOperandAliasing": "output_shape_index 1 *int64, operand_index 2 int64, operand_shape_index 3 *int64",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
+from xprof_nb.formats.framework_events import read_framework_events
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XSpace
@@ -70,6 +71,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         event_count=sum(len(plane.events.line) for plane in space.planes),
         versions=_versions(space),
         notes=tuple(notes),
+        find_framework_events=partial(read_framework_events, read_space),
     )
     return HostFile(trace, programs)
 

@@ -18,13 +18,14 @@ class Peak:
     value
         FLOP/s or bytes/s, as the field that holds it says.
     label
-        ``"profile"`` (written by the runtime), ``"datasheet"`` or ``"measured"``.
+        ``"profile"`` (written by the runtime), ``"datasheet"``, ``"computed"`` from units and clock, ``"measured"``
+        or ``"user"``.
     source
         The document, the profile's own statement, or how and when it was measured.
     """
 
     value: float
-    label: Literal["profile", "datasheet", "measured"]
+    label: Literal["profile", "datasheet", "computed", "measured", "user"]
     source: str
 
 
@@ -39,15 +40,19 @@ class Peaks:
     reference_dtype
         The element type utilisation is quoted against when an op does not say its own.
     bytes_per_s
-        By memory: ``"hbm"`` (main memory; DRAM on a CPU), ``"vmem_read"``, ``"vmem_write"``, ``"cmem_read"`` …
+        By memory: ``"hbm"`` (main memory; DRAM on a CPU), ``"vmem_read"``, ``"vmem_write"``, ``"cmem_read"`` …,
+        and ``"link"``: out of the device to its neighbours, all links together, in one direction.
     capacity_bytes
         Size of the main memory, if known.
+    on_chip_bytes
+        Sizes of the memories nearer than that, by name.
     """
 
     flops_per_s: Mapping[str, Peak] = field(default_factory=dict)
     reference_dtype: str = ""
     bytes_per_s: Mapping[str, Peak] = field(default_factory=dict)
     capacity_bytes: int | None = None
+    on_chip_bytes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def reference(self) -> Peak | None:
@@ -58,6 +63,11 @@ class Peaks:
     def hbm(self) -> Peak | None:
         """The roof of the main memory."""
         return self.bytes_per_s.get("hbm")
+
+    @property
+    def link(self) -> Peak | None:
+        """The roof of the links to other devices."""
+        return self.bytes_per_s.get("link")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.model.allocations import Allocations, no_allocations
 from xprof_nb.model.events import Events, no_events
+from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class OpKeys:
         FLOPs as the model states them; `flops` are normalised by the runtime to the device's reference type.
     hbm_bytes, on_chip_read_bytes, on_chip_write_bytes
         Traffic by memory; NaN where the runtime gave no breakdown.
+    cmem_read_bytes, cmem_write_bytes
+        The part of the on-chip traffic that is CMEM's, a memory some TPUs have beside VMEM; None where no op has any.
     """
 
     program_id: NDArray[np.uint64]
@@ -53,6 +56,8 @@ class OpKeys:
     hbm_bytes: Floats
     on_chip_read_bytes: Floats
     on_chip_write_bytes: Floats
+    cmem_read_bytes: Floats | None = None
+    cmem_write_bytes: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.program_id)
@@ -138,8 +143,8 @@ class HostTrace:
     ----------
     find_runs
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
-    find_kernels, find_allocations, find_events
-        Give `kernels`, `allocations` and `events`, from the file if need be.
+    find_kernels, find_allocations, find_framework_events, find_events
+        Give `kernels`, `allocations`, `framework_events` and `events`, from the file if need be.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -162,6 +167,7 @@ class HostTrace:
     notes: tuple[str, ...] = ()
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
+    find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
     find_events: Callable[[], Events] = no_events
 
     @cached_property
@@ -178,6 +184,11 @@ class HostTrace:
     def allocations(self) -> Allocations:
         """What the allocators of the host's devices reported."""
         return self.find_allocations()
+
+    @cached_property
+    def framework_events(self) -> FrameworkEvents:
+        """What the framework ran on the host itself."""
+        return self.find_framework_events()
 
     @property
     def events(self) -> Events:

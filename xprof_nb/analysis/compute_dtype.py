@@ -1,0 +1,206 @@
+"""The element type an op computes in, and the roof that is measured against.
+
+A matrix unit multiplies the type of the operands, except that XLA lets some round their inputs: a TPU multiplies f32
+in 1, 3 or 6 passes of bf16 (precision default, high, highest), an NVIDIA GPU of Ampere or later takes tf32 unless the
+precision is highest. A dot that names its algorithm says all of this itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis.costs import CostTable
+from xprof_nb.model import hardware
+from xprof_nb.model.columns import words
+from xprof_nb.model.device import Device, Peaks
+from xprof_nb.model.program import Instruction, Program
+
+MATRIX = frozenset({"dot", "convolution", "ragged-dot"})
+_LIBRARY = re.compile(r"__cublas|__cudnn\$conv|__onednn\$(matmul|conv)|__triton_gemm")
+_FAMILY = ((r"f8", "f8"), (r"f4", "f4"), (r"[su](1|2|4)$", "s4"), (r"u8$", "s8"), (r"c64$", "f32"), (r"c128$", "f64"))
+_TPU_PASSES = {"default": 1, "high": 3, "highest": 6}
+_ALGORITHM = re.compile(r"(?:any_)?([a-z]+\d+)_.*?(?:_x(\d))?$")
+_TEXT_RESULT = re.compile(r" = \(?([a-z]\w*)\[")
+
+
+class Arithmetic(NamedTuple):
+    """How an op computes.
+
+    Attributes
+    ----------
+    dtype
+        Element type it computes in, as XLA names it: of a matrix multiplication that of the wider operand, of
+        other work that of the result; None for an op that computes nothing.
+    unit
+        Element type whose roof holds for it, None if that of `dtype` does.
+    passes
+        How often that unit goes over the operands.
+    """
+
+    dtype: str | None = None
+    unit: str | None = None
+    passes: float = 1.0
+
+
+NO_ARITHMETIC = Arithmetic()
+
+
+def arithmetic(instruction: Instruction, program: Program, costs: CostTable, device: Device | None) -> Arithmetic:
+    """Return how an instruction computes on a device; of a fusion, how the costliest multiplication in it does."""
+    found = max(_multiplications(instruction, program, set()), key=lambda item: _flops(item, costs), default=None)
+    if found is not None:
+        operands = [shape.dtype for shape in _operand_shapes(found, program)[:2]]
+        dtype = max(operands, key=_width, default=None)
+        return Arithmetic(dtype, *_unit(dtype, found, device))
+    cost = costs.cost(instruction.name)
+    if cost.flops == 0 and cost.transcendentals == 0:
+        return NO_ARITHMETIC
+    result = next((leaf.dtype for leaf in instruction.shape.leaves() if leaf.is_array), None)
+    if result == "pred":
+        result = next((shape.dtype for shape in _operand_shapes(instruction, program) if shape.is_array), result)
+    return Arithmetic(result)
+
+
+def stated_dtype(hlo_text: str | None) -> str | None:
+    """Return the element type of the result in an op's HLO text, for an op whose program the profile lacks."""
+    found = _TEXT_RESULT.search(hlo_text or "")
+    return found[1] if found else None
+
+
+def family(dtype: str | None) -> str | None:
+    """Return the name under which peaks are stated: ``f8`` of ``f8e4m3fn``, ``f32`` of ``c64``."""
+    for pattern, name in _FAMILY:
+        if dtype is not None and re.match(pattern, dtype):
+            return name
+    return dtype
+
+
+def with_roofs(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+    """Add the roof of each op: ``roof_dtype, roof_flops_per_s``, and ``compute_ps``, the time its FLOPs need there.
+
+    Where the roof of the op's own type is not known, that of the reference type is taken; see `roof_notes`.
+    """
+    values = {dtype: peak.value for dtype, peak in peaks.flops_per_s.items()}
+    reference = peaks.reference_dtype if peaks.reference else None
+    own = words(frame["compute_dtype"].map(family))
+    own[~own.isin(values)] = reference
+    unit = words(frame["compute_unit"])
+    roof = unit.where(unit.isin(values), own)
+    passes = frame["compute_passes"].to_numpy(float).copy()
+    passes[(roof != unit).to_numpy(bool)] = 1.0
+    computes = frame["compute_dtype"].notna().to_numpy(bool)
+    value = roof.map(values).to_numpy(float) / passes
+    label = [
+        None if name is None or not some else name if count == 1 else f"{name} / {count:g}"
+        for name, some, count in zip(roof, computes, passes, strict=True)
+    ]
+    return frame.assign(
+        roof_dtype=words(label).set_axis(frame.index),
+        roof_flops_per_s=np.where(computes, value, np.nan),
+        compute_ps=frame["flops"].to_numpy(float) / value * 1e12,
+    )
+
+
+def with_one_roof(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+    """Add the same columns as `with_roofs`, everything against the reference type, as xprof does."""
+    value = peaks.reference.value if peaks.reference else np.nan
+    return frame.assign(
+        roof_dtype=peaks.reference_dtype or None,
+        roof_flops_per_s=value,
+        compute_ps=frame["flops"].to_numpy(float) / value * 1e12,
+    )
+
+
+def roof_notes(frame: pd.DataFrame) -> list[str]:
+    """Say which ops are measured against the roof of another type than their own, and why."""
+    computing = frame[(frame["flops"] > 0) & frame["roof_dtype"].notna()]
+    own = computing["compute_dtype"].map(family)
+    rounded = computing["compute_unit"].notna() & (computing["compute_unit"] != own)
+    notes = []
+    for (dtype, roof), ops in computing[rounded].groupby(["compute_dtype", "roof_dtype"]):
+        if dtype != roof:
+            notes.append(
+                f"Matrix work on {dtype} ({_many(ops)}) is measured against the {roof} peak: at its precision XLA lets "
+                "this device round the inputs, or multiply them in passes."
+            )
+    unknown = ~rounded & (computing["roof_dtype"] != own)
+    for (dtype, roof), ops in computing[unknown].groupby(["compute_dtype", "roof_dtype"]):
+        notes.append(
+            f"Work in {dtype} ({_many(ops)}) is measured against the {roof} peak: no {dtype} peak of this device is "
+            f"known. xp.hardware(model, {family(dtype)}_flops=…) states one."
+        )
+    return notes
+
+
+def _many(ops: pd.DataFrame) -> str:
+    count = ops["op"].nunique()
+    return f"{count} ops" if count != 1 else "1 op"
+
+
+def _multiplications(instruction: Instruction, program: Program, seen: set[str]) -> Iterator[Instruction]:
+    if instruction.opcode in MATRIX or _LIBRARY.match(instruction.custom_call_target):
+        yield instruction
+    if instruction.opcode in {"fusion", "call", "async-start"}:
+        for name in instruction.called:
+            if name not in seen and name in program.computations:
+                seen.add(name)
+                for inner in program.computations[name].instructions:
+                    yield from _multiplications(inner, program, seen)
+
+
+def _flops(instruction: Instruction, costs: CostTable) -> float:
+    return float(np.nan_to_num(costs.cost(instruction.name).flops))
+
+
+def _operand_shapes(instruction: Instruction, program: Program) -> list[Any]:
+    return [found.shape for name in instruction.operands if (found := program.instruction(name)) is not None]
+
+
+def _width(dtype: str) -> tuple[int, int]:
+    """Order element types by what multiplying them takes: a float before an integer, then bits."""
+    bits = re.search(r"\d+", dtype)
+    return (0 if dtype[:1] in {"s", "u", "p"} else 1), int(bits[0]) if bits else 0
+
+
+def _unit(dtype: str | None, instruction: Instruction, device: Device | None) -> tuple[str | None, float]:
+    precision, algorithm = _precision(instruction)
+    named = _ALGORITHM.fullmatch(algorithm)
+    if named is not None:
+        return family(named[1]), float(named[2] or 1)
+    if dtype != "f32" or device is None:
+        return None, 1.0
+    if device.backend == "tpu":
+        return "bf16", float(_TPU_PASSES.get(precision, 1))
+    if device.backend == "gpu" and precision != "highest" and not _is_amd(device):
+        return "tf32", 1.0
+    return None, 1.0
+
+
+def _precision(instruction: Instruction) -> tuple[str, str]:
+    """Return the highest precision asked for either operand, and the algorithm if one is named."""
+    config = instruction.attributes.get("precision_config") or {}
+    if instruction.custom_call_target.startswith("__cublas"):
+        config = _gemm_config(instruction.backend_config)
+    asked = {str(precision).lower() for precision in config.get("operand_precision", ())}
+    highest = next((name for name in ("highest", "high") if name in asked), "default")
+    algorithm = str(config.get("algorithm", "")).lower().removeprefix("alg_dot_")
+    return highest, "" if "unset" in algorithm else algorithm
+
+
+def _gemm_config(backend_config: str) -> dict[str, Any]:
+    try:
+        config = json.loads(backend_config).get("gemm_backend_config", {}).get("precision_config", {})
+    except (ValueError, AttributeError):
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def _is_amd(device: Device) -> bool:
+    entry = hardware.find(device.model)
+    return "amd" in device.model.lower() or (entry is not None and entry.vendor == "AMD")

@@ -1,0 +1,230 @@
+"""Where the time went, as the framework sees it: its ops by named scope, on the devices and on the hosts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis import ops as op_tables
+from xprof_nb.analysis import xprof_compat, xprof_framework_ops
+from xprof_nb.analysis.host_framework_ops import host_ops
+from xprof_nb.analysis.op_profile import scopes
+from xprof_nb.analysis.ops import COSTS, OpTable
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.tree import Step, Tree, in_preorder
+from xprof_nb.model import units
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
+from xprof_nb.model.profile import ProfileData
+
+NO_SCOPE = "no framework op recorded"
+_WRAPPER = re.compile(r"(?:transpose|jvp|vmap|remat|checkpoint)\((.*)\)", re.DOTALL)
+_STRUCTURE = {"", "checkpoint", "rematted_computation", "remat", "remat2", "closed_call", "core_call"}
+_SUMMED = ["time_ps", "self_time_ps", *COSTS, "compute_ps"]
+_SPLIT = {"forward": "forward_time_ps", "backward": "backward_time_ps"}
+COLUMNS = [
+    *("node", "parent", "depth", "key", "kind", "on", "name", "framework_op", "type", "direction", "is_rematted"),
+    *("occurrences", "hlo_op_count", "time_ps", "self_time_ps", "time_fraction", *_SPLIT.values(), "rematted_time_ps"),
+    *("flops", "flops_per_s", "flops_utilization", "bytes_accessed", "bytes_per_s", "hbm_bytes_per_s"),
+    *("hbm_utilization", "arithmetic_intensity", "compute_dtype", "roof_dtype", "children_total"),
+]
+FUSION_LIMIT = (
+    "A fusion is the smallest unit any device measures: the time of one that holds several framework ops stands at the "
+    "one XLA named it after."
+)
+HOST_FILTER = "Host rows are left out: a device, program or step says nothing of what a host thread did."
+
+
+def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
+    """Return framework ops under their named scopes, as nodes in preorder: first ``on="device"``, then ``"host"``.
+
+    A scope is a part of the op's path; what jax wraps around it for its own transformations (``jvp``, ``transpose``,
+    ``vmap``, checkpoints) is taken off, so the forward and the backward pass of a layer meet in one scope and are told
+    apart by ``forward_time_ps`` and ``backward_time_ps``; ``rematted_time_ps`` is the part computed again for the
+    backward pass. ``self_time_ps`` of a node is that of everything below it; ``time_ps`` of an op also counts what ran
+    inside it. ``occurrences`` of an op is the highest among the HLO ops it became.
+    """
+    table = op_tables.op_table(profile, selection)
+    if like_xprof:
+        return xprof_framework_ops.framework_ops(profile, selection, table)
+    records = xprof_compat.by_op(op_tables.corrected(table.frame, table.peaks))
+    leaves = _leaves(records)
+    tree = Tree("all framework ops")
+    for row, path in enumerate(
+        _device_path(text, op) for text, op in zip(leaves["framework_op"], leaves["op"], strict=True)
+    ):
+        tree.add(path, row)
+    filtered = any(value is not None for value in (selection.device, selection.program, selection.step))
+    host = host_ops([] if filtered else chosen_hosts(profile, selection), selection.window_ps)
+    for row, (name, kind) in enumerate(zip(host["name"], host["type"], strict=True), len(leaves)):
+        tree.add(_host_path(name, kind), row)
+    everything = pd.concat([leaves.assign(on="device"), _as_leaves(host)], ignore_index=True)
+    frame = in_preorder(tree, _values(tree, everything), "weight")
+    frame = _rated(frame, table)
+    notes = list(op_tables.notes(profile, table, op_tables.with_rates(records, table.peaks, table.total_ps)))
+    if len(leaves):
+        notes.append(FUSION_LIMIT)
+    if filtered:
+        notes.append(HOST_FILTER)
+    if not len(everything):
+        return Answer(frame.iloc[:0][COLUMNS], _summary(frame.iloc[:0], table), tuple(notes))
+    return Answer(frame[COLUMNS], _summary(frame, table), tuple(notes))
+
+
+def _leaves(records: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per framework op: the sums of the HLO ops it became."""
+    if not len(records):
+        return records.assign(hlo_op_count=[], type=None, direction=None, is_rematted=False)
+    unnamed = records["framework_op"].isna()
+    rematted = records["op"].str.contains(".remat", regex=False)
+    key = records["framework_op"].where(~unnamed, records["op"])
+    rows = records.assign(group=key, is_rematted=rematted)
+    how: dict[str, Any] = dict.fromkeys(_SUMMED, lambda values: values.sum(min_count=1))
+    how |= {
+        "framework_op": "first",
+        "op": "first",
+        "is_rematted": "max",
+        "compute_dtype": _common,
+        "roof_dtype": _common,
+    }
+    grouped = rows.groupby(["group", unnamed], sort=False)
+    leaves = grouped.agg(how).reset_index(drop=True)
+    leaves["hlo_op_count"] = grouped.size().to_numpy()
+    leaves["occurrences"] = _occurrences(rows, unnamed)
+    leaves["framework_op"] = words(leaves["framework_op"])
+    leaves["direction"] = words(direction(text) for text in leaves["framework_op"])
+    leaves["is_rematted"] |= leaves["framework_op"].str.contains("rematted_computation", na=False, regex=False)
+    leaves["type"] = words(text and scopes(text)[-1] for text in leaves["framework_op"])
+    return leaves
+
+
+def _occurrences(rows: pd.DataFrame, unnamed: pd.Series[bool]) -> Any:
+    """Return the highest count among the HLO ops of each group, of several programs together."""
+    by_program = rows.groupby(["group", unnamed, "program_id"], sort=False)["occurrences"].max()
+    return by_program.groupby(level=[0, 1], sort=False).sum().to_numpy()
+
+
+def _common(values: pd.Series[Any]) -> Any:
+    known = values.dropna().unique()
+    return known[0] if len(known) == 1 else None
+
+
+def direction(framework_op: str | None) -> str | None:
+    """Return "backward" of an op of a gradient's pass back, "forward" of its pass forward, None of other ops.
+
+    jax marks them ``jvp(…)`` and ``transpose(jvp(…))``; what a checkpoint computes again belongs to the way back.
+    """
+    if not framework_op:
+        return None
+    if "transpose(" in framework_op or "rematted_computation" in framework_op:
+        return "backward"
+    return "forward" if "jvp(" in framework_op else None
+
+
+def scope_path(framework_op: str) -> list[str]:
+    """Return the named scopes of an op and itself, without what jax's transformations wrapped around them."""
+    path = []
+    for part in scopes(framework_op):
+        inner = part
+        while (found := _WRAPPER.fullmatch(inner)) is not None:
+            inner = found[1]
+        path += [item for item in (scopes(inner) if inner != part else [part]) if item not in _STRUCTURE]
+    return path
+
+
+def _device_path(framework_op: str | None, op: str) -> list[Step]:
+    root: Step = ("device", "devices")
+    path = scope_path(framework_op) if framework_op else []
+    if not framework_op:
+        return [root, ("scope", NO_SCOPE), ("op", op)]
+    return [root, *(("scope", part) for part in path[:-1]), ("op", framework_op)]
+
+
+def _host_path(name: str, kind: str) -> list[Step]:
+    return [("host", "hosts"), ("scope", kind or "other"), ("op", name)]
+
+
+def _as_leaves(host: pd.DataFrame) -> pd.DataFrame:
+    return host.rename(columns={"name": "framework_op"}).assign(on="host", is_rematted=False, hlo_op_count=0)
+
+
+def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of every node."""
+    leaves = leaves.reindex(columns=list(dict.fromkeys([*leaves.columns, *_SUMMED, "direction", "occurrences"])))
+    self_ps = leaves["self_time_ps"].to_numpy(np.float64)
+    sums = leaves[_SUMMED].to_numpy(np.float64)
+    parts = {column: np.where(leaves["direction"] == name, self_ps, 0.0) for name, column in _SPLIT.items()}
+    parts["rematted_time_ps"] = np.where(leaves["is_rematted"].eq(True), self_ps, 0.0)
+    parts["hlo_op_count"] = leaves["hlo_op_count"].to_numpy(np.float64)
+    own = ["framework_op", "type", "direction", "is_rematted", "occurrences"]
+    on_devices = leaves.index[leaves["on"] == "device"].to_numpy()
+    rows = []
+    for number, node in enumerate(tree.nodes):
+        # Times of devices and of hosts do not add up to anything: the root has those of the devices.
+        records = node.records if number else on_devices
+        below = sums[records]
+        known = ~np.isnan(below).all(axis=0) if len(below) else np.zeros(len(_SUMMED), bool)
+        row: dict[str, Any] = dict(zip(_SUMMED, np.where(known, np.nansum(below, axis=0), np.nan), strict=True))
+        row |= {name: values[records].sum() for name, values in parts.items()}
+        if node.record >= 0:
+            row |= {name: leaves.at[node.record, name] for name in own}
+        else:
+            row["time_ps"] = row["self_time_ps"]
+        for name in ("on", "compute_dtype", "roof_dtype"):
+            row[name] = _common(leaves[name].iloc[records]) if name in leaves else None
+        row["weight"] = np.inf if node.kind == "device" else row["self_time_ps"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _rated(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
+    frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *COLUMNS])))
+    self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
+    frame = op_tables.rates(frame, table.peaks, table.total_ps, self_s, self_s)
+    frame.loc[frame["on"] != "device", "time_fraction"] = np.nan
+    for name in ("framework_op", "type", "direction", "on", "compute_dtype", "roof_dtype"):
+        frame[name] = words(frame[name])
+    is_op = frame["kind"] == "op"
+    names = [
+        (scope_path(text) or [text])[-1] if leaf and on == "device" and text else name
+        for leaf, on, text, name in zip(is_op, frame["on"], frame["framework_op"], frame["name"], strict=True)
+    ]
+    for name in ("occurrences", "hlo_op_count"):
+        frame[name] = frame[name].astype("Int64")
+    return frame.assign(name=words(names), is_rematted=frame["is_rematted"].eq(True))
+
+
+def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
+    device = frame[frame["kind"] == "device"]
+    ops = frame[(frame["kind"] == "op") & (frame["on"] == "device")]
+    totals = {
+        name: float(device[name].sum()) if len(device) else 0.0 for name in (*_SPLIT.values(), "rematted_time_ps")
+    }
+    summary = {
+        **op_tables.summary(table),
+        "framework_op_count": len(ops),
+        "host_op_count": int(((frame["kind"] == "op") & (frame["on"] == "host")).sum()),
+        **totals,
+        "unnamed_time_ps": float(ops.loc[ops["framework_op"].isna(), "self_time_ps"].sum()),
+    }
+    return {**summary, "sentence": _sentence(ops, summary)}
+
+
+def _sentence(ops: pd.DataFrame, summary: dict[str, Any]) -> str:
+    if not len(ops):
+        return "No framework op ran on a device."
+    busy = max(summary["busy_time_ps"], 1)
+    top = ops.loc[ops["self_time_ps"].idxmax()]
+    text = f"Largest framework op: {top['framework_op'] or top['name']}, {units.percent(top['self_time_ps'] / busy)}"
+    parts = [f"{text} of the busy time"]
+    if summary["backward_time_ps"] > 0:
+        parts.append(
+            f"forward {units.percent(summary['forward_time_ps'] / busy)}, "
+            f"backward {units.percent(summary['backward_time_ps'] / busy)}"
+        )
+    if summary["rematted_time_ps"] > 0:
+        parts.append(f"{units.percent(summary['rematted_time_ps'] / busy)} computed again (checkpoints)")
+    return "; ".join(parts) + "."

@@ -1,0 +1,199 @@
+"""How near the roofs: the whole profile, its steps and its ops against every memory level and element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis import ops as op_tables
+from xprof_nb.analysis import xprof_compat, xprof_roofline
+from xprof_nb.analysis.ops import COSTS, SUSPICIOUS_FRACTION, OpTable
+from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.step_costs import step_costs
+from xprof_nb.model import units
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
+from xprof_nb.model.device import Peaks
+from xprof_nb.model.profile import ProfileData
+
+LEVELS = ["hbm", "vmem_read", "vmem_write", "cmem_read", "cmem_write"]
+LATENCY_FRACTION = 0.1
+"""Below a tenth of every known roof nothing of the chip is the limit: launches, dependencies and waits are."""
+_RESOURCES = {"flops_utilization": "compute", **{f"{level}_utilization": level for level in LEVELS}}
+_WORDS = ["op", "category", "work_kind", "program", "program_id", "compute_dtype", "roof_dtype"]
+COLUMNS = [
+    *("level", "name", "program", "program_id", "step", "op", "category", "work_kind", "occurrences", "time_ps"),
+    *("time_fraction", "flops", "bytes_accessed", *(f"{level}_bytes" for level in LEVELS)),
+    *("arithmetic_intensity", *(f"{level}_arithmetic_intensity" for level in LEVELS)),
+    *("flops_per_s", "bytes_per_s", *(f"{level}_bytes_per_s" for level in LEVELS)),
+    *("compute_dtype", "roof_dtype", "roof_flops_per_s", "attainable_flops_per_s", "efficiency_fraction", "bound_by"),
+    *("flops_utilization", *(f"{level}_utilization" for level in LEVELS), "is_suspicious"),
+]
+
+
+def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
+    """Return one row for the whole profile, one per whole step and one per program and op.
+
+    A rate is the work over the device time of the row: of an op the time it accounts for itself (of an asynchronous
+    copy the time its bytes travelled), of a step and of the whole all of it, idle time included. What may be
+    attained is ``min(roof of the element type, arithmetic intensity * bandwidth)`` over the memory levels (Williams,
+    Waterman and Patterson, 2009); ``efficiency_fraction`` is the share of that which was, or, for an op without
+    FLOPs, its highest bandwidth utilisation.
+    """
+    table = op_tables.op_table(profile, selection)
+    if like_xprof:
+        return xprof_roofline.roofline(profile, selection, table)
+    peaks = table.peaks
+    records = xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
+    steps = step_costs(profile, selection, peaks)
+    rows = pd.concat([_whole(records, table), _steps(steps), _ops(records)], ignore_index=True)
+    frame = _with_longest_bound(measured(rows, peaks, table.total_ps))
+    notes = op_tables.notes(profile, table, op_tables.with_rates(records, peaks, table.total_ps))
+    if not len(records):
+        return Answer(frame.iloc[:0][COLUMNS], _summary(frame.iloc[:0], table), notes)
+    said = [*notes, _levels_note(frame, peaks)]
+    if not len(steps):
+        said.append("No step rows: no whole step was marked, recorded or could be inferred; see steps().")
+    return Answer(frame[COLUMNS], _summary(frame, table), tuple(filter(None, said)))
+
+
+def _whole(records: pd.DataFrame, table: OpTable) -> pd.DataFrame:
+    sums = records[[*COSTS, "compute_ps"]].sum(min_count=1)
+    row: dict[str, Any] = {"level": "program", "name": "whole profile", "time_ps": float(table.total_ps), **sums}
+    return pd.DataFrame([{**row, "moved_ps": row["time_ps"]}])
+
+
+def _steps(steps: pd.DataFrame) -> pd.DataFrame:
+    names = [f"{name} {step}" for name, step in zip(steps["name"], steps["step"], strict=True)]
+    return steps.drop(columns="busy_ps").assign(level="step", name=names, moved_ps=steps["time_ps"])
+
+
+def _ops(records: pd.DataFrame) -> pd.DataFrame:
+    moved = records["self_time_ps"].where(~(records["transfer_ps"] > 0), records["transfer_ps"])
+    frame = records.assign(level="op", name=records["op"], time_ps=records["self_time_ps"], moved_ps=moved)
+    frame["program_id"] = records["program_id"].astype(str)  # a float, for the rows without one, loses digits
+    return frame.sort_values(["time_ps", "op"], ascending=[False, True])
+
+
+def measured(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
+    """Add rates, intensities, utilisations, what is attainable and what bounds each row.
+
+    Parameters
+    ----------
+    frame
+        ``time_ps, moved_ps``, the costs, and ``compute_ps`` as of `compute_dtype.with_roofs`.
+    """
+    frame = frame.reset_index(drop=True)
+    for column in COLUMNS:
+        if column not in frame:
+            frame[column] = None if column in _WORDS else np.nan
+    for way in ("read", "write"):
+        cmem = frame[f"cmem_{way}_bytes"]
+        frame[f"vmem_{way}_bytes"] = frame[f"on_chip_{way}_bytes"] - cmem.fillna(0)
+    time_s, moved_s = (frame[name].where(frame[name] > 0) * 1e-12 for name in ("time_ps", "moved_ps"))
+    flops = frame["flops"].astype(float)
+    frame["flops_per_s"] = flops / time_s
+    frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
+    frame["time_fraction"] = frame["time_ps"] / total_ps if total_ps else np.nan
+    frame["arithmetic_intensity"] = flops / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
+    frame["flops_utilization"] = frame["compute_ps"] * 1e-12 / time_s
+    # A row of several types is measured against the rate at which its mix of FLOPs could run.
+    mixed = flops / (frame["compute_ps"].where(frame["compute_ps"] > 0) * 1e-12)
+    roof = frame["roof_flops_per_s"].astype(float)
+    frame["roof_flops_per_s"] = roof.where(roof.notna(), mixed)
+    attainable = frame["roof_flops_per_s"]
+    for level in LEVELS:
+        moved, peak = frame[f"{level}_bytes"].astype(float), peaks.bytes_per_s.get(level)
+        intensity = flops / moved.where(moved > 0)
+        frame[f"{level}_arithmetic_intensity"] = intensity
+        frame[f"{level}_bytes_per_s"] = moved / moved_s
+        frame[f"{level}_utilization"] = moved / moved_s / (peak.value if peak else np.nan)
+        allowed = intensity * (peak.value if peak else np.nan)
+        attainable = pd.concat([attainable, allowed], axis=1).min(axis=1)
+    frame["attainable_flops_per_s"] = attainable.where(flops > 0)
+    used = frame[list(_RESOURCES)].astype(float)
+    frame["efficiency_fraction"] = used.max(axis=1)
+    frame["bound_by"] = _bound_by(frame, used)
+    frame["is_suspicious"] = (used > SUSPICIOUS_FRACTION).any(axis=1)
+    for name in _WORDS:
+        frame[name] = words(frame[name])
+    for name in ("step", "occurrences"):
+        frame[name] = frame[name].astype("Int64")
+    return frame
+
+
+def _bound_by(frame: pd.DataFrame, used: pd.DataFrame) -> pd.Series[str]:
+    """Return the resource nearest its roof; "latency" where none is near, None where no roof is known."""
+    best = used.max(axis=1)
+    nearest = used.fillna(-1.0).idxmax(axis=1).map(_RESOURCES)
+    bound = nearest.where(best >= LATENCY_FRACTION, "latency").where(best.notna(), None)
+    elsewhere = frame["work_kind"].map({"collective": "link", "host": "host"})
+    return words(bound.where(elsewhere.isna(), elsewhere))
+
+
+def _with_longest_bound(frame: pd.DataFrame) -> pd.DataFrame:
+    """Let the whole profile be bound by what bounds its ops for the longest time, as the overview says."""
+    times = frame[frame["level"] == "op"].groupby("bound_by")["time_ps"].sum()
+    if len(times):
+        frame.loc[frame["level"] == "program", "bound_by"] = str(times.idxmax())
+    return frame
+
+
+def roofs(peaks: Peaks) -> list[dict[str, Any]]:
+    """Return every roof known: FLOP/s by element type, bytes per second by memory level and link."""
+    compute = [("compute", dtype, "flops_per_s", peak) for dtype, peak in peaks.flops_per_s.items()]
+    memory = [("link" if name == "link" else "memory", name, "bytes_per_s", p) for name, p in peaks.bytes_per_s.items()]
+    return [
+        {"kind": kind, "name": name, "value": peak.value, "unit": unit, "label": peak.label, "source": peak.source}
+        for kind, name, unit, peak in (*compute, *memory)
+    ]
+
+
+def ridges(peaks: Peaks) -> list[dict[str, Any]]:
+    """Return where each pair of roofs meets, in FLOP per byte: below it the memory is the limit."""
+    return [
+        {"memory": memory, "dtype": dtype, "flops_per_byte": flops.value / speed.value}
+        for memory, speed in peaks.bytes_per_s.items()
+        for dtype, flops in peaks.flops_per_s.items()
+    ]
+
+
+def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
+    counts = frame.loc[frame["level"] == "op"].groupby("bound_by")["time_ps"].sum() if len(frame) else pd.Series()
+    busy = table.busy_ps
+    summary = {
+        **op_tables.summary(table),
+        "roofs": roofs(table.peaks),
+        "ridges": ridges(table.peaks),
+        "bound_by_busy_fraction": {str(name): float(time / busy) for name, time in counts.items()} if busy else {},
+    }
+    summary["sentence"] = _sentence(frame, table.peaks)
+    return summary
+
+
+def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
+    if not len(frame):
+        return "No op was recorded."
+    whole = frame.iloc[0]
+    achieved = f"{units.flops_per_s(whole['flops_per_s'])} and {units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory"
+    if peaks.reference is None and peaks.hbm is None:
+        return f"{achieved}; the roofs of this device are not known."
+    parts = [f"{achieved}: {units.percent(whole['efficiency_fraction'])} of the nearest roof"]
+    intensity = whole["hbm_arithmetic_intensity"]
+    if peaks.reference is not None and peaks.hbm is not None and pd.notna(intensity):
+        ridge = peaks.reference.value / peaks.hbm.value
+        side = "memory" if intensity < ridge else "compute"
+        parts.append(
+            f"{units.significant(intensity)} FLOP/B is on the {side} side of the ridge at {units.significant(ridge)} "
+            f"FLOP/B ({peaks.reference_dtype})"
+        )
+    return "; ".join(parts) + "."
+
+
+def _levels_note(frame: pd.DataFrame, peaks: Peaks) -> str | None:
+    unseen = [level for level in LEVELS if level in peaks.bytes_per_s and not (frame[f"{level}_bytes"] > 0).any()]
+    return (
+        f"No op states its traffic of {', '.join(unseen)}; against these roofs nothing is measured." if unseen else None
+    )
