@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
+from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XSpace
+from xprof_nb.model.allocations import no_allocations
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
 
@@ -70,6 +72,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         event_count=sum(len(plane.events.line) for plane in space.planes),
         versions=_versions(space),
         notes=tuple(notes),
+        find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
     )
     return HostFile(trace, programs)
 
