@@ -353,13 +353,14 @@ def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> t
     if selection.program is not None:
         notes.append("program= is not applied: allocator events do not say which program they are for.")
     if not len(frame):
-        notes.append(_why_empty(profile))
+        notes.append(why_empty(profile))
     elif (frame["stack_bytes"] > 0).any():
         notes.append("The stack is what running programs reserve for their temporaries; buffers() names those.")
     return tuple(notes)
 
 
-def _why_empty(profile: ProfileData) -> str:
+def why_empty(profile: ProfileData) -> str:
+    """Return why there is no allocator event, and what would give some."""
     if any(len(trace.allocations) for trace in profile.hosts):
         return "No allocator event lies in the chosen part of the profile; leave out filters to see the others."
     if any(device.backend == "cpu" for device in profile.devices):

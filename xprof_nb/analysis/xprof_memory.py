@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.memory import Timeline, chosen_timelines
+from xprof_nb.analysis.memory import Timeline, chosen_timelines, why_empty
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.model.allocations import Allocations
 from xprof_nb.model.answer import Answer
@@ -33,22 +33,23 @@ def memory(profile: ProfileData, selection: Selection) -> Answer:
     frames, allocators = [], []
     for timeline in chosen_timelines(profile, selection):
         snapshots = _snapshots(timeline)
-        for name, mine in snapshots.groupby("allocator", sort=True):
-            mine = _described(mine.reset_index(drop=True))
+        for name, events in snapshots.groupby("allocator", sort=True):
+            mine = _described(events.reset_index(drop=True))
             frames.append(mine)
             allocators.append({"host": timeline.trace.host, "allocator": name, **_profile(mine)})
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    notes = ("Numbers as xprof computes them.",)
+    notes = ["Numbers as xprof computes them."]
     if not len(frame):
-        notes = (*notes, "No allocator event was recorded, and xprof's memory profile is empty too.")
-    return Answer(frame[COLUMNS], {"allocators": allocators}, notes)
+        notes.append(why_empty(profile))
+    return Answer(frame[COLUMNS], {"allocators": allocators}, tuple(notes))
 
 
 def _snapshots(timeline: Timeline) -> pd.DataFrame:
     table: Allocations = timeline.trace.allocations
     numbers = [table.requested_bytes, table.allocation_bytes, table.heap_bytes, table.stack_bytes, table.free_bytes,
                table.lifetime_peak_bytes, table.fragmentation_fraction]  # fmt: skip
-    texts = [table.framework_op, table.region, tensorflow_names(table.data_type), table.shape]
+    columns = (table.framework_op, table.region, tensorflow_names(table.data_type), table.shape)
+    described = dict(zip(_DESCRIPTION, columns, strict=True))
     frame = pd.DataFrame(
         {
             "host": timeline.trace.host,
@@ -56,10 +57,7 @@ def _snapshots(timeline: Timeline) -> pd.DataFrame:
             "start_ps": table.offset_ps,
             "kind": np.where(table.is_free, "free", "allocation"),
             **{name: np.nan_to_num(values) for name, values in zip(_NUMBERS, numbers, strict=True)},
-            **{
-                name: pd.Series(values, dtype=object).fillna("")
-                for name, values in zip(_DESCRIPTION, texts, strict=True)
-            },
+            **{name: pd.Series(texts, dtype=object).fillna("") for name, texts in described.items()},
             "group": table.group,
             "order": table.order,
             "address": table.address,

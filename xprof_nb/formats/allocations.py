@@ -86,8 +86,8 @@ def _allocators(stats: dict[str, StatColumn]) -> tuple[tuple[str, ...], NDArray[
     found = np.zeros(len(stats["addr"].kind), np.int64)
     for name in _NUMBERED:
         stated = stats[name].present
-        values, codes = np.unique(stats[name].ints()[stated], return_inverse=True)
-        found[stated] = codes + len(labels)
+        values, value_of = np.unique(stats[name].ints()[stated], return_inverse=True)
+        found[stated] = value_of + len(labels)
         labels += map(str, values.tolist())
     codes, names = stats["allocator_name"].texts()
     found[codes >= 0] = codes[codes >= 0] + len(labels)

@@ -72,7 +72,18 @@ class Allocations:
 
 def no_allocations() -> Allocations:
     """Return the table of a host whose runtime reports no allocation."""
-    whole, floats, texts = np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, object)
-    flags = np.empty(0, np.bool_)
-    return Allocations((), whole.astype(np.int32), whole, whole, whole, flags, whole, *[floats] * 7, *[whole] * 2,
-                       *[texts] * 4)  # fmt: skip
+    whole, number, text = np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, object)
+    states = (number,) * 7
+    return Allocations(
+        (),
+        whole.astype(np.int32),
+        whole,
+        whole,
+        whole,
+        whole.astype(np.bool_),
+        whole,
+        *states,
+        whole,
+        whole,
+        *(text,) * 4,
+    )
