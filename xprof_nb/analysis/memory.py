@@ -366,7 +366,7 @@ def why_empty(profile: ProfileData) -> str:
     if any(device.backend == "cpu" for device in profile.devices):
         return (
             "XLA on a CPU reports no allocator events, so there is no memory over time: buffers() shows what each "
-            "program was planned to use, and sum(x.nbytes for x in jax.live_arrays()) what is held right now."
+            "program was planned to use, and %%xprof_mem samples the arrays that a notebook cell holds."
         )
     return (
         "No allocator event was recorded: no memory was allocated or freed during the capture, or the profile was "
