@@ -5,6 +5,7 @@ Each in a process of its own: the number of virtual devices is fixed when jax st
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -128,6 +129,31 @@ def compiling() -> None:
                 multiply(matrix).block_until_ready()
 
 
+def planned() -> None:
+    """A training step, once with its weights donated and once without; XLA's own sums of each go beside."""
+
+    def step(weights: jax.Array, inputs: jax.Array, scale: jax.Array) -> tuple[jax.Array, ...]:
+        def loss(weights: jax.Array) -> jax.Array:
+            return jnp.mean((jnp.tanh(inputs @ weights) @ weights.T - inputs) ** 2)
+
+        value, gradient = jax.value_and_grad(loss)(weights)
+        body = lambda carry, _: (jnp.tanh(carry) * scale + gradient, None)  # noqa: E731
+        return jax.lax.scan(body, weights, None, length=3)[0], value, jnp.sort(inputs, 0)
+
+    sums = {}
+    with jax.profiler.trace(logdir):
+        for name, donated in (("kept", ()), ("donated", (0,))):
+            step.__name__ = name
+            function = jax.jit(step, donate_argnums=donated)
+            arguments = jnp.ones((256, 256)), jnp.ones((512, 256)), jnp.float32(0.5)
+            analysis = function.lower(*arguments).compile().memory_analysis()
+            names = [name for name in dir(analysis) if name.endswith("_in_bytes")]
+            sums[name] = {each: getattr(analysis, each) for each in names}
+            jax.block_until_ready(function(*arguments))
+    with open(os.path.join(logdir, "memory_analysis.json"), "w") as file:
+        json.dump(sums, file)
+
+
 def run_captured(function: object, argument: jax.Array) -> None:
     """Compile first, then capture a few runs."""
     jax.block_until_ready(function(argument))  # type: ignore[operator]
@@ -136,7 +162,7 @@ def run_captured(function: object, argument: jax.Array) -> None:
             jax.block_until_ready(function(argument))  # type: ignore[operator]
 
 
-{
-    "scan": scan, "four_devices": four_devices, "asynchronous": asynchronous, "scopes": scopes, "pallas": pallas,
-    "convolution": convolution, "while_loop": while_loop, "compiling": compiling,
-}[workload]()  # fmt: skip
+WORKLOADS = (
+    scan, four_devices, asynchronous, scopes, convolution, while_loop, pallas, compiling, planned,
+)  # fmt: skip
+next(run for run in WORKLOADS if run.__name__ == workload)()

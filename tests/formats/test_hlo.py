@@ -258,17 +258,6 @@ def test_an_unknown_element_type_has_a_name() -> None:
     assert str(program_from(message).instructions["p"].shape) == "type999[4,3]{1,0}"
 
 
-def test_the_buffer_assignment_is_kept_for_later(corpus: Path) -> None:
-    programs = corpus_programs(corpus / "mi300x-jax-gemm")
-    program = next(p for name, p in programs.items() if name == "jit_dot(5)")
-    message = message_class("BufferAssignment")()
-    message.ParseFromString(program.buffer_assignment)
-    assert len(message.buffer_allocations) > 0
-    assert len(message.logical_buffers) > 0
-    names = {trace.instruction_name for heap in message.heap_simulator_traces for trace in heap.events}
-    assert names <= set(program.instructions)
-
-
 def test_every_recorded_program_reads(corpus: Path) -> None:
     count = 0
     for folder in ("tpu-v6e-psum", "mi300x-jax-gemm", "mi300x-jax-conv", "mi350-te-attention"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.message import DecodeError
 
 from xprof_nb.errors import DamagedFileError
+from xprof_nb.formats.hlo_buffers import read_buffers
 from xprof_nb.formats.hlo_literal import literal_text
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.formats.hlo_sources import UNKNOWN, Sources
@@ -57,15 +58,16 @@ def read_program(proto: bytes, *, program_id: int, name: str, file: str) -> Prog
     file
         The profile it came from, for error messages.
     """
-    # Not a lambda: hosts decoded in other processes send their programs back.
-    return Program(program_id, name, partial(_load, proto, f"{name}({program_id})", file))
+    # Not lambdas: hosts decoded in other processes send their programs back.
+    label = f"{name}({program_id})"
+    return Program(program_id, name, partial(_load, proto, label, file), partial(read_buffers, proto, label, file))
 
 
 def _load(proto: bytes, program: str, file: str) -> Module:
     message = message_class("HloProto")()
     try:
         message.ParseFromString(proto)
-        return _Reader(message.hlo_module).module(message.buffer_assignment)
+        return _Reader(message.hlo_module).module()
     except (DecodeError, _DanglingIdError) as error:
         raise DamagedFileError(
             f"the HLO of program {program} is not a complete HloProto ({error})",
@@ -114,7 +116,7 @@ class _Reader:
         }
         self._schedules = {entry.key: entry.value.instruction_ids for entry in message.schedule.sequences}
 
-    def module(self, buffer_assignment: bytes) -> Module:
+    def module(self) -> Module:
         message = self._message
         if not message.computations:
             raise _DanglingIdError("it has no computation")
@@ -124,7 +126,6 @@ class _Reader:
         return Module(
             entry=message.entry_computation_name or self._called(message.entry_computation_id),
             computations={computation.name: computation for computation in computations},
-            buffer_assignment=buffer_assignment,
             num_partitions=assignment.computation_count or 1,
             replica_count=assignment.replica_count or 1,
         )

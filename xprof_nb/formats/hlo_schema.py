@@ -44,8 +44,14 @@ _ENUMS = {
 }
 
 _MESSAGES = {
-    # The buffer assignment can be larger than the program and most questions never ask for it: its bytes are kept.
-    "HloProto": "hlo_module 1 HloModule, buffer_assignment 3 bytes",
+    # The buffer assignment can be larger than the program, and a question needs one or the other: each is read alone.
+    "HloProto": "hlo_module 1 HloModule",
+    "BufferedHlo": "hlo_module 1 NamedModule, buffer_assignment 3 BufferAssignment",
+    "NamedModule": "computations 3 *NamedComputation, input_output_alias 8 InputOutputAlias",
+    "NamedComputation": "instructions 2 *NamedInstruction, id 5 int64",
+    "NamedInstruction": "name 1 string, id 35 int64",
+    "InputOutputAlias": "entries 1 *AliasEntry",
+    "AliasEntry": "output_shape_index 1 *int64, parameter_number 2 int64, parameter_shape_index 3 *int64",
     "HloModule": "name 1 string, entry_computation_name 2 string, computations 3 *HloComputation, id 5 int64, "
     "entry_computation_id 6 int64, schedule 7 HloSchedule, device_assignment 15 DeviceAssignment, "
     "stack_frame_index 17 StackFrameIndex",

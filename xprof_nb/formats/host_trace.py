@@ -12,9 +12,11 @@ import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
 from xprof_nb.formats.framework_events import read_framework_events
+from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XSpace
+from xprof_nb.model.allocations import no_allocations
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
 
@@ -72,6 +74,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         versions=_versions(space),
         notes=tuple(notes),
         find_framework_events=partial(read_framework_events, read_space),
+        find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
     )
     return HostFile(trace, programs)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from xprof_nb.model.buffers import BufferAssignment
 from xprof_nb.model.hlo_text import instruction_text
 from xprof_nb.model.shape import Shape
 
@@ -93,15 +94,12 @@ class Module:
         Name of the computation that runs first.
     computations
         By name, callees before callers.
-    buffer_assignment
-        Serialized ``BufferAssignmentProto``; empty when the profile has none.
     num_partitions, replica_count
         Over how many devices it was split and copied.
     """
 
     entry: str
     computations: Mapping[str, Computation]
-    buffer_assignment: bytes = b""
     num_partitions: int = 1
     replica_count: int = 1
 
@@ -115,15 +113,22 @@ class Program:
         The program id events refer to it by.
     name
         Module name, ``"jit_train_step"``.
-    load
-        Gives the content; called once, when it is first asked for, and may raise
+    load, load_buffers
+        Give the content and the buffers; each is called once, when it is first asked for, and may raise
         `xprof_nb.errors.DamagedFileError`.
     """
 
-    def __init__(self, id: int, name: str, load: Callable[[], Module]) -> None:  # noqa: A002
+    def __init__(
+        self,
+        id: int,  # noqa: A002
+        name: str,
+        load: Callable[[], Module],
+        load_buffers: Callable[[], BufferAssignment] = BufferAssignment,
+    ) -> None:
         self.id = id
         self.name = name
         self._load = load
+        self._load_buffers = load_buffers
 
     def __repr__(self) -> str:
         """Return the name as XLA writes it, ``jit_train_step(7)``."""
@@ -144,10 +149,10 @@ class Program:
         """Computations by name, callees before callers."""
         return self.module.computations
 
-    @property
-    def buffer_assignment(self) -> bytes:
-        """Serialized ``BufferAssignmentProto``; empty when the profile has none."""
-        return self.module.buffer_assignment
+    @cached_property
+    def buffers(self) -> BufferAssignment:
+        """Where it keeps its values, read when first asked for; empty when the profile does not say."""
+        return self._load_buffers()
 
     @property
     def num_partitions(self) -> int:

@@ -1,0 +1,375 @@
+"""Who held the memory, and when was it fullest? The allocators' own record: every allocation, every free.
+
+xprof's memory profile differs, see `xprof_nb.analysis.xprof_memory`: it looks for the peak in the order of threads
+instead of time, forgets what an earlier step allocated, and calls the rest unused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.errors import UsageError
+from xprof_nb.model import units
+from xprof_nb.model.allocations import NO_ADDRESS, Allocations
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.tensorflow import dtype_names
+from xprof_nb.model.trace import HostTrace
+
+COLUMNS = [
+    "host",
+    "device",
+    "allocator",
+    "start_ps",
+    "kind",
+    "bytes",
+    "requested_bytes",
+    "lifetime_ps",
+    "heap_bytes",
+    "stack_bytes",
+    "free_bytes",
+    "total_bytes",
+    "capacity_bytes",
+    "fragmentation_fraction",
+    "framework_op",
+    "shape",
+    "dtype",
+    "region",
+    "caller",
+]
+HELD_BEFORE, STACK, UNACCOUNTED = "held before the capture", "stack of running programs", "not accounted for"
+_DESCRIPTION = ["framework_op", "caller", "shape", "dtype", "region"]
+_MOST_HOLDERS = 30
+_GPU = re.compile(r"GPU_(\d{1,6})_")
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """The allocator events of one host.
+
+    Attributes
+    ----------
+    frame
+        `COLUMNS`, a row per event, in time order.
+    end_row
+        The row at which what was allocated here is gone; the number of rows if never in the capture.
+    chosen
+        The rows a question is about.
+    """
+
+    trace: HostTrace
+    frame: pd.DataFrame
+    end_row: Rows
+    chosen: Rows
+
+
+def memory(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
+    """Return every allocation and free in time order; the summary says the peak of each allocator and who held it.
+
+    ``heap_bytes`` is what is allocated, ``stack_bytes`` what running programs have reserved, ``total_bytes`` both,
+    ``capacity_bytes`` that and what is free. A free carries what its allocation was for.
+
+    Raises
+    ------
+    UsageError
+        The selection names a host, device or step the profile does not have.
+    """
+    if like_xprof:
+        from xprof_nb.analysis import xprof_memory  # noqa: PLC0415  (it needs this module)
+
+        return xprof_memory.memory(profile, selection)
+    timelines = chosen_timelines(profile, selection)
+    frames = [timeline.frame.iloc[timeline.chosen] for timeline in timelines]
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+    if len(timelines) > 1:
+        frame = frame.sort_values("start_ps", kind="stable", ignore_index=True)
+    allocators = [peak for timeline in timelines for peak in _peaks(timeline)]
+    return Answer(frame[COLUMNS], _summary(allocators), _notes(profile, selection, frame))
+
+
+def peak_holders(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+    """Return who held the memory of each allocator at its peak, in full: the rows of an allocator sum to its peak.
+
+    Returns
+    -------
+    DataFrame
+        ``host, device, allocator, holder, bytes, count, peak_fraction`` and what the runtime knows of the
+        allocations; ``holder`` is ``"allocation"``, or a sum that no allocation of the capture explains.
+    """
+    timelines = chosen_timelines(profile, selection)
+    tables = [
+        holders.assign(host=timeline.trace.host, device=_device(timeline.trace, name), allocator=name)
+        for timeline in timelines
+        for name, row in _peak_rows(timeline)
+        if len(holders := _holders(timeline, row))
+    ]
+    identity = ["host", "device", "allocator"]
+    if not tables:
+        return pd.DataFrame(columns=[*identity, "holder", "bytes", "count", "peak_fraction", *_DESCRIPTION])
+    table = pd.concat(tables, ignore_index=True)
+    return table[[*identity, *(name for name in table.columns if name not in identity)]]
+
+
+def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timeline]:
+    """Return the events of each chosen host, and which of them the selection leaves."""
+    timelines = []
+    known_devices, step_found = set(), selection.step is None
+    for trace in chosen_hosts(profile, selection):
+        table = trace.allocations
+        frame, end_row = _table(trace, table)
+        devices = [_device(trace, name) for name in table.allocators]
+        known_devices |= {*devices, *(device.name for device in trace.devices)} - {None}
+        keep = _on_device(selection.device, devices)[table.allocator]
+        if selection.window_ps is not None:
+            begin, end = selection.window_ps
+            keep &= (table.start_ps >= begin) & (table.start_ps < end)
+        if selection.step is not None:
+            spans = step_spans(trace)
+            spans = spans[spans["step"] == selection.step]
+            step_found |= len(spans) > 0
+            keep &= _within(table.start_ps, spans)
+        timelines.append(Timeline(trace, frame, end_row, np.flatnonzero(keep)))
+    if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
+        raise UsageError(
+            f"no device {selection.device!r} in this profile",
+            hint=f"It has: {', '.join(sorted(map(str, known_devices))[:20]) or 'none'}.",
+        )
+    if not step_found:
+        raise UsageError(f"no step {selection.step!r} in this profile", hint="See steps().frame for those it has.")
+    return timelines
+
+
+def _table(trace: HostTrace, table: Allocations) -> tuple[pd.DataFrame, Rows]:
+    end_row, source = _pairs(table)
+    taken = table.allocation_bytes.copy()
+    from_its_allocation = np.isnan(taken) & table.is_free
+    taken[from_its_allocation] = table.allocation_bytes[source[from_its_allocation]]
+    lifetime_ps = np.full(len(table), np.nan)
+    freed = ~table.is_free & (end_row < len(table))
+    lifetime_ps[freed] = table.start_ps[end_row[freed]] - table.start_ps[freed]
+    total = table.heap_bytes + table.stack_bytes
+    devices = np.array([*(_device(trace, name) for name in table.allocators), None], object)
+    frame = pd.DataFrame(
+        {
+            "host": _words(np.full(len(table), trace.host, object)),
+            "device": _words(devices[table.allocator]),
+            "allocator": _words(np.array([*table.allocators, None], object)[table.allocator]),
+            "start_ps": table.start_ps,
+            "kind": _words(np.array(["allocation", "free"], object)[table.is_free.astype(np.int8)]),
+            "bytes": taken,
+            "requested_bytes": table.requested_bytes,
+            "lifetime_ps": lifetime_ps,
+            "heap_bytes": table.heap_bytes,
+            "stack_bytes": table.stack_bytes,
+            "free_bytes": table.free_bytes,
+            "total_bytes": total,
+            "capacity_bytes": total + table.free_bytes,
+            "fragmentation_fraction": table.fragmentation_fraction,
+            "framework_op": _words(table.framework_op[source]),
+            "shape": _words(table.shape[source]),
+            "dtype": _words(dtype_names(table.data_type[source], table.shape[source])),
+            "region": _words(table.region[source]),
+            "caller": _words(table.caller),
+        }
+    )
+    return frame, end_row
+
+
+def _pairs(table: Allocations) -> tuple[Rows, Rows]:
+    """Return when each allocation ends, and where each row's description is: a free's is with its allocation.
+
+    An address that is allocated again without a free in between was freed unseen.
+    """
+    count = len(table)
+    end_row, source = np.full(count, count, np.int64), np.arange(count, dtype=np.int64)
+    order = np.lexsort((table.address, table.allocator))  # stable: rows of one address stay in time order
+    before, after = order[:-1], order[1:]
+    same = (table.allocator[before] == table.allocator[after]) & (table.address[before] == table.address[after])
+    same &= (table.address[after] != NO_ADDRESS) & ~table.is_free[before]
+    end_row[before[same]] = after[same]
+    matched = same & table.is_free[after]
+    source[after[matched]] = before[matched]
+    return end_row, source
+
+
+def _words(values: NDArray[np.object_]) -> pd.Series[Any]:
+    """Return a column of text in which missing stays None, without a look at each of millions of rows."""
+    return pd.Series(values, dtype=object)
+
+
+def _device(trace: HostTrace, allocator: str) -> str | None:
+    """Return the device an allocator's memory is on, None for memory of the host."""
+    found = _GPU.match(allocator)
+    if found:
+        return f"GPU:{found[1]}"
+    if not allocator.isdecimal():
+        return None
+    named = (device.name for device in trace.devices if str(device.ordinal) == allocator)
+    return next(named, f"TPU:{allocator}")
+
+
+def _is_device(wanted: str | int, name: str | None) -> bool:
+    return name is not None and str(wanted) in (name, name.partition(":")[2])
+
+
+def _on_device(wanted: str | int | None, devices: list[str | None]) -> NDArray[np.bool_]:
+    return np.array([wanted is None or _is_device(wanted, name) for name in devices], np.bool_)
+
+
+def _within(start_ps: NDArray[np.int64], spans: pd.DataFrame) -> NDArray[np.bool_]:
+    inside = np.zeros(len(start_ps), np.bool_)
+    for span in spans.itertuples():
+        low, high = np.searchsorted(start_ps, [span.start_ps, span.start_ps + span.duration_ps])
+        inside[low:high] = True
+    return inside
+
+
+def _peak_rows(timeline: Timeline) -> list[tuple[str, int]]:
+    """Return each allocator with the row at which the chosen time first sees its largest total."""
+    totals = timeline.frame["total_bytes"].to_numpy()[timeline.chosen]
+    codes = timeline.trace.allocations.allocator[timeline.chosen]
+    found = []
+    for code, name in enumerate(timeline.trace.allocations.allocators):
+        rows = np.flatnonzero((codes == code) & ~np.isnan(totals))
+        if len(rows):
+            found.append((name, int(timeline.chosen[rows[np.argmax(totals[rows])]])))
+    return found
+
+
+def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
+    """Return the headline values of each allocator of a host."""
+    table, frame = timeline.trace.allocations, timeline.frame
+    codes = table.allocator[timeline.chosen]
+    found = []
+    for name, row in _peak_rows(timeline):
+        mine = timeline.chosen[codes == table.allocators.index(name)]
+        at_peak = frame.iloc[row]
+        lifetime = table.lifetime_peak_bytes[mine]
+        capacity = _number(at_peak["capacity_bytes"])
+        holders = _holders(timeline, row)
+        found.append(
+            {
+                "host": timeline.trace.host,
+                "device": at_peak["device"],
+                "allocator": name,
+                "peak_bytes": float(at_peak["total_bytes"]),
+                "peak_ps": int(at_peak["start_ps"]),
+                "peak_heap_bytes": _number(at_peak["heap_bytes"]),
+                "peak_stack_bytes": _number(at_peak["stack_bytes"]),
+                "peak_free_bytes": _number(at_peak["free_bytes"]),
+                "capacity_bytes": capacity,
+                "capacity_fraction": float(at_peak["total_bytes"]) / capacity if capacity else None,
+                "fragmentation_fraction": _number(at_peak["fragmentation_fraction"]),
+                "lifetime_peak_bytes": _number(np.nanmax(lifetime)) if (~np.isnan(lifetime)).any() else None,
+                "allocation_count": int((~table.is_free[mine]).sum()),
+                "free_count": int(table.is_free[mine].sum()),
+                "holder_count": len(holders),
+                "held": _bounded(holders),
+            }
+        )
+    return found
+
+
+def _holders(timeline: Timeline, row: int) -> pd.DataFrame:
+    """Return who held the memory of the row's allocator just after it, the largest first; sums to its total."""
+    table, frame = timeline.trace.allocations, timeline.frame
+    before = slice(0, row + 1)
+    live = (table.allocator[before] == table.allocator[row]) & ~table.is_free[before]
+    live &= timeline.end_row[before] > row
+    held = frame.iloc[np.flatnonzero(live)][["bytes", *_DESCRIPTION]].fillna({"bytes": 0.0})
+    groups = held.groupby(["bytes", *_DESCRIPTION], dropna=False, sort=False).size().rename("count").reset_index()
+    groups["bytes"] *= groups["count"]
+    groups.insert(0, "holder", "allocation")
+    heap, stack = float(frame["heap_bytes"].iat[row]), float(frame["stack_bytes"].iat[row])
+    rest = heap - float(held["bytes"].sum())
+    sums = {STACK: stack, HELD_BEFORE if rest > 0 else UNACCOUNTED: rest}
+    others = pd.DataFrame([{"holder": name, "bytes": size, "count": 1} for name, size in sums.items() if size])
+    holders = pd.concat([groups, others], ignore_index=True) if len(groups) else others
+    for name in _DESCRIPTION:
+        column = holders[name] if name in holders else pd.Series(None, index=holders.index, dtype=object)
+        holders[name] = column.astype(object).where(column.notna(), None)
+    if len(holders):
+        holders = holders.sort_values("bytes", ascending=False, kind="stable", ignore_index=True)
+        holders["peak_fraction"] = holders["bytes"] / (heap + stack) if heap + stack else np.nan
+    return holders
+
+
+def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the largest holders, and the rest as one; they still add up."""
+    names = ["holder", "bytes", "count", *_DESCRIPTION]
+    shown = [
+        {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+        for row in (holders[names] if len(holders) else holders).iloc[:_MOST_HOLDERS].to_dict("records")
+    ]
+    rest = holders.iloc[_MOST_HOLDERS:]
+    if len(rest):
+        sums = {"bytes": float(rest["bytes"].sum()), "count": int(rest["count"].sum())}
+        shown.append({"holder": f"{len(rest):,} smaller ones", **sums, **dict.fromkeys(_DESCRIPTION)})
+    return shown
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _summary(allocators: list[dict[str, Any]]) -> dict[str, Any]:
+    largest = max(allocators, key=lambda peak: peak["peak_bytes"], default=None)
+    names = ["host", "device", "allocator", "peak_bytes", "peak_ps", "capacity_bytes", "capacity_fraction"]
+    names += ["lifetime_peak_bytes", "fragmentation_fraction"]
+    return {
+        **{name: largest[name] if largest else None for name in names},
+        "allocators": allocators,
+        "sentence": _sentence(largest) if largest else "No allocator event was recorded.",
+    }
+
+
+def _sentence(peak: dict[str, Any]) -> str:
+    where = peak["device"] or f"the host ({peak['allocator']})"
+    of = f" of {units.size(peak['capacity_bytes'])} ({units.percent(peak['capacity_fraction'])})"
+    text = f"Peak {units.size(peak['peak_bytes'])}{of if peak['capacity_fraction'] else ''} on {where}, "
+    text += f"{units.duration(peak['peak_ps'])} into the capture"
+    if not peak["held"]:
+        return text + "."
+    largest = peak["held"][0]
+    name = largest["holder"]
+    if name == "allocation":
+        many = f"{largest['count']:,} allocations" if largest["count"] > 1 else "one allocation"
+        known = largest["framework_op"] or largest["shape"] or largest["caller"]
+        name = f"{many} ({known})" if known else many
+    return f"{text}; {units.size(largest['bytes'])} of it is {name}."
+
+
+def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> tuple[str, ...]:
+    notes = []
+    if selection.program is not None:
+        notes.append("program= is not applied: allocator events do not say which program they are for.")
+    if not len(frame):
+        notes.append(why_empty(profile))
+    elif (frame["stack_bytes"] > 0).any():
+        notes.append("The stack is what running programs reserve for their temporaries; buffers() names those.")
+    return tuple(notes)
+
+
+def why_empty(profile: ProfileData) -> str:
+    """Return why there is no allocator event, and what would give some."""
+    if any(len(trace.allocations) for trace in profile.hosts):
+        return "No allocator event lies in the chosen part of the profile; leave out filters to see the others."
+    if any(device.backend == "cpu" for device in profile.devices):
+        return (
+            "XLA on a CPU reports no allocator events, so there is no memory over time: buffers() shows what each "
+            "program was planned to use, and %%xprof_mem samples the arrays that a notebook cell holds."
+        )
+    return (
+        "No allocator event was recorded: no memory was allocated or freed during the capture, or the profile was "
+        "taken with host_tracer_level=0. Capture with host_tracer_level=2, and from before the first step; "
+        "buffers() shows what each program was planned to use."
+    )

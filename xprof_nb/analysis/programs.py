@@ -1,0 +1,73 @@
+"""Which program is a question about, and why the profile may not describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xprof_nb.analysis.op_identity import readable_program
+from xprof_nb.errors import UsageError
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.program import Program
+
+_MOST_NAMED = 10
+
+
+def matching_programs(profile: ProfileData, wanted: str | int | None) -> list[Program]:
+    """Return the programs of that name, number or ``name(number)`` whose HLO can be read; all of them if None.
+
+    An empty list means that the program ran but the profile lacks its HLO, see `why_undescribed`.
+
+    Raises
+    ------
+    UsageError
+        The profile knows no such program.
+    """
+    found = [program for program in profile.programs.values() if wanted is None or str(wanted) in names_of(program)]
+    readable = [program for program in found if readable_program(profile, program.id) is not None]
+    if wanted is not None and not found and not _ran(profile, wanted):
+        known = listed([label(program) for program in profile.programs.values()]) or "none"
+        raise UsageError(f"no program {wanted!r} in this profile", hint=f"It describes: {known}.")
+    return readable
+
+
+def names_of(program: Program) -> tuple[str, str, str]:
+    """Return what a program can be asked for by."""
+    return program.name, str(program.id), label(program)
+
+
+def label(program: Program) -> str:
+    """Return the program as XLA labels it, ``jit_step(7)``."""
+    return f"{program.name}({program.id})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first few names as a list."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def why_undescribed(profile: ProfileData, wanted: str | int | None) -> str:
+    """Return why there is no HLO to answer from, and what would give it."""
+    damaged = [program for program in profile.programs.values() if readable_program(profile, program.id) is None]
+    if damaged and not (set(profile.programs) - {program.id for program in damaged}):
+        return f"The HLO of {listed([label(program) for program in damaged])} is damaged: copy the file again."
+    ran = sorted({str(name) for trace in profile.hosts for name in trace.keys.program if name})
+    about = str(wanted) if wanted is not None else listed(ran)
+    if ran:
+        return (
+            f"The profile lacks the HLO of {about}, which ran: a program compiled for the CPU during the capture takes "
+            "the place of what describes the device's programs. Run everything once before the capture, so that "
+            "nothing is compiled in it, and capture again."
+        )
+    return (
+        "The profile describes no XLA program: none was loaded or ran during the capture, or the work is not XLA's "
+        "(TensorFlow without jit_compile, PyTorch). Capture again while the program runs."
+    )
+
+
+def _ran(profile: ProfileData, wanted: str | int) -> bool:
+    return any(
+        str(wanted) in (str(name), str(number), f"{name}({number})")
+        for trace in profile.hosts
+        for name, number in zip(trace.keys.program, trace.keys.program_id.tolist(), strict=True)
+    )
