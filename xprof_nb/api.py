@@ -40,7 +40,8 @@ def open(path: str | os.PathLike[str], executor: Executor | None = None) -> Prof
     Parameters
     ----------
     path
-        A ``*.xplane.pb`` file, a run folder, or a log dir, of which the newest run is taken; also ``gs://…``.
+        A run folder, whose hosts are joined, or a log dir, of which the newest run is taken; a ``*.xplane.pb``
+        or ``*.trace.json.gz`` file means itself alone. Also ``gs://…``.
     executor
         Decodes the hosts of a large run in parallel; any `concurrent.futures.Executor`.
 
@@ -131,6 +132,11 @@ class Profile:
     def devices(self) -> tuple[Device, ...]:
         """Devices of all hosts, with their peaks."""
         return self.data.devices
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was joined, left out or is missing, and what each host's file says of itself."""
+        return (*self.data.notes, *(text for trace in self.data.hosts for text in trace.notes))
 
     @property
     def programs(self) -> Mapping[int, Program]:

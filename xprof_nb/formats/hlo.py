@@ -58,7 +58,7 @@ def read_program(proto: bytes, *, program_id: int, name: str, file: str) -> Prog
         The profile it came from, for error messages.
     """
     # Not a lambda: hosts decoded in other processes send their programs back.
-    return Program(program_id, name, partial(_load, proto, f"{name}({program_id})", file))
+    return Program(program_id, name, partial(_load, proto, f"{name}({program_id})", file), proto)
 
 
 def _load(proto: bytes, program: str, file: str) -> Module:

@@ -13,6 +13,7 @@ import numpy as np
 from xprof_nb.formats import cpu, device_planes, plausible
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
+from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
@@ -70,6 +71,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         event_count=sum(len(plane.events.line) for plane in space.planes),
         versions=_versions(space),
         notes=tuple(notes),
+        session_ns=_session(space),
     )
     return HostFile(trace, programs)
 
@@ -97,13 +99,18 @@ def read_programs(space: XSpace) -> dict[int, Program]:
 def _window(space: XSpace, hull: tuple[int, int] | None) -> tuple[tuple[int, int], str]:
     """Return begin and end of what the capture could see, in ps since the profile's origin."""
     begin, end = hull or (0, 0)
-    session = space.plane("Task Environment")
+    session = space.plane(SESSION)
     if session is not None:
         stated_ps = plausible.length_ps(session.stats, "profile_start_time", "profile_stop_time")
         if stated_ps:
             # Events can lie a little past the stop; they widen the window rather than vanish.
             return (min(0, begin), max(stated_ps, end)), "from the start to the stop of the profiler"
     return (begin, end), "from the first event to the last: the profile does not say when it was started"
+
+
+def _session(space: XSpace) -> tuple[int, int] | None:
+    plane = space.plane(SESSION)
+    return session_times(plane.stats) if plane is not None else None
 
 
 def _versions(space: XSpace) -> dict[str, str]:

@@ -118,16 +118,23 @@ class Program:
     load
         Gives the content; called once, when it is first asked for, and may raise
         `xprof_nb.errors.DamagedFileError`.
+    serialized
+        The ``HloProto`` it is read from; empty when it comes from elsewhere.
     """
 
-    def __init__(self, id: int, name: str, load: Callable[[], Module]) -> None:  # noqa: A002
+    def __init__(self, id: int, name: str, load: Callable[[], Module], serialized: bytes = b"") -> None:  # noqa: A002
         self.id = id
         self.name = name
+        self.serialized = serialized
         self._load = load
 
     def __repr__(self) -> str:
         """Return the name as XLA writes it, ``jit_train_step(7)``."""
         return f"<Program {self.name}({self.id})>"
+
+    def with_id(self, number: int) -> Program:
+        """Return the same program under another id."""
+        return Program(number, self.name, self._load, self.serialized)
 
     @cached_property
     def module(self) -> Module:
