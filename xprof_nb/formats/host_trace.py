@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
+from xprof_nb.formats.events import read_events
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.wall_clock import SESSION, session_times
@@ -72,6 +73,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         versions=_versions(space),
         notes=tuple(notes),
         session_ns=_session(space),
+        find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
     )
     return HostFile(trace, programs)
 
