@@ -18,6 +18,7 @@ _HOMES = {
     "Result": "xprof_nb.api",
     "runs": "xprof_nb.api",
     "hardware": "xprof_nb.api",
+    "sql_schema": "xprof_nb.api",
     "capture": "xprof_nb.api",
     "capture_for": "xprof_nb.api",
     "ProfileError": "xprof_nb.errors",

@@ -40,7 +40,8 @@ def open(path: str | os.PathLike[str], executor: Executor | None = None) -> Prof
     Parameters
     ----------
     path
-        A ``*.xplane.pb`` file, a run folder, or a log dir, of which the newest run is taken; also ``gs://…``.
+        A run folder, whose hosts are joined, or a log dir, of which the newest run is taken; a ``*.xplane.pb``
+        or ``*.trace.json.gz`` file means itself alone. Also ``gs://…``.
     executor
         Decodes the hosts of a large run in parallel; any `concurrent.futures.Executor`.
 
@@ -108,6 +109,11 @@ def hardware(name: str | None = None, **peaks: float | None) -> pd.DataFrame:
     return table.as_frame([found] if found is not None else [])
 
 
+def sql_schema() -> pd.DataFrame:
+    """Return the tables `Profile.sql` knows: ``table, column, type, unit, meaning``."""
+    return queries.sql_schema()
+
+
 class Profile:
     """One opened profile. Every method answers a question; all take the filters of `Profile.ops`."""
 
@@ -138,6 +144,11 @@ class Profile:
     def devices(self) -> tuple[Device, ...]:
         """Devices of all hosts, with their peaks."""
         return self.data.devices
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was joined, left out or is missing, and what each host's file says of itself."""
+        return (*self.data.notes, *(text for trace in self.data.hosts for text in trace.notes))
 
     @property
     def programs(self) -> Mapping[int, Program]:
@@ -200,8 +211,37 @@ class Profile:
         return self.ask("roofline", **filters)
 
     def events(self, pattern: str | None = None, **filters: Any) -> Result:
-        """Return every event whose name matches a regular expression, all of them if None."""
+        """Return every event whose name matches a regular expression, all of them if None.
+
+        Parameters
+        ----------
+        pattern
+            As Python's ``re``, without back references and look-around.
+        **filters
+            Those of `ops`; ``min_python_ps=`` leaves out shorter calls of the Python tracer, ``limit=`` lists the
+            first so many.
+        """
         return self.ask("events", pattern=pattern, **filters)
+
+    def sql(self, text: str = "", **options: Any) -> Result:
+        """Answer a SELECT statement over the tables of all hosts; without one, return their schema.
+
+        Parameters
+        ----------
+        text
+            DuckDB's SQL. Tables: ``events, ops, op_events, steps, runs, instructions, buffers, allocations, kernels,
+            devices, programs``. Nothing else can be read, nothing written.
+        **options
+            The filters of `ops` narrow the tables; ``limit=`` rows (100,000) and ``seconds=`` (30) bound the answer.
+
+        Raises
+        ------
+        UsageError
+            It is not one SELECT statement, or asks for what is not there.
+        ProfileError
+            It takes longer, or more memory, than it may.
+        """
+        return self.ask("sql", text=text, **options)
 
     def ask(self, query: str, **params: Any) -> Result:
         """Ask a registered question by name."""

@@ -10,6 +10,7 @@ from xprof_nb.errors import UsageError
 By = Literal["program", "category", "framework", "source"]
 MOST_ROWS = 1_000_000
 FARTHEST = 20
+MOST_SECONDS = 600
 _LARGEST = 2**63 - 1
 _LONGEST_NUMBER = 20
 
@@ -103,14 +104,37 @@ class GraphParams(Filters):
 
 @dataclass(frozen=True)
 class EventsParams(Filters):
-    """Parameters of ``events``: a regular expression that the name has to match somewhere."""
+    """Parameters of ``events``; see `xprof_nb.analysis.events.Narrowed`."""
 
     pattern: str | None = None
+    min_python_ps: int | None = None
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse values of the wrong kind before any work is done."""
         super().__post_init__()
         _check(self.pattern is None or isinstance(self.pattern, str), "pattern", self.pattern, "a regular expression")
+        timed = self.min_python_ps is None or (_is_whole(self.min_python_ps) and self.min_python_ps >= 0)
+        _check(timed, "min_python_ps", self.min_python_ps, "a time in ps")
+        bounded = self.limit is None or (_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS)
+        _check(bounded, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
+
+
+@dataclass(frozen=True)
+class SqlParams(Filters):
+    """Parameters of ``sql``: one SELECT statement, the tables' schema without one; see `xprof_nb.analysis.sql`."""
+
+    text: str = ""
+    limit: int = 100_000
+    seconds: float = 30
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(isinstance(self.text, str), "text", self.text, "a SELECT statement")
+        _check(_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
+        number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
+        _check(number and 0 < self.seconds <= MOST_SECONDS, "seconds", self.seconds, f"up to {MOST_SECONDS:,} s")
 
 
 def _check(holds: bool, name: str, value: object, wanted: str) -> None:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
-from xprof_nb.params import BuffersParams, EventsParams, Filters, GraphParams, OpDetailsParams, OpProfileParams
+from xprof_nb.params import (
+    BuffersParams,
+    EventsParams,
+    Filters,
+    GraphParams,
+    OpDetailsParams,
+    OpProfileParams,
+    SqlParams,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -105,9 +116,22 @@ def _roofline(profile: ProfileData, params: Filters) -> Answer:
 
 
 def _events(profile: ProfileData, params: EventsParams) -> Answer:
-    from xprof_nb.analysis.events import events
+    from xprof_nb.analysis.events import Narrowed, events
 
-    return events(profile, _selection(params), params.pattern)
+    return events(profile, _selection(params), Narrowed(params.pattern, params.min_python_ps, params.limit))
+
+
+def _sql(profile: ProfileData, params: SqlParams) -> Answer:
+    from xprof_nb.analysis.sql import sql
+
+    return sql(profile, _selection(params), params.text, params.limit, params.seconds)
+
+
+def sql_schema() -> pd.DataFrame:
+    """Return the tables that ``sql`` knows."""
+    from xprof_nb.analysis.sql_schema import schema
+
+    return schema()
 
 
 def _selection(params: Filters) -> Any:
@@ -133,6 +157,7 @@ REGISTER: dict[str, Query] = {
         Query("graph", GraphParams, _graph),
         Query("roofline", Filters, _roofline),
         Query("events", EventsParams, _events),
+        Query("sql", SqlParams, _sql),
     )
 }
 

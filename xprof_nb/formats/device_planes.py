@@ -25,6 +25,7 @@ TENSOR_CORE = re.compile(r"/device:TPU:(\d{1,9})$")
 _RUNTIME = "stated by the TPU runtime in the profile"
 _HBM, _CMEM, _READ, _WRITE = 1, 2, 1, 2
 _TRAFFIC = ["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
+_LOCAL_CHIP, _GLOBAL_CHIP = 4, 5
 
 
 def tensor_cores(space: XSpace) -> list[XPlane]:
@@ -78,17 +79,18 @@ def _device(plane: XPlane, host: str) -> Device:
         ordinal=int(found[1]),
         name=f"TPU:{found[1]}",
         model=str(stats.get("device_type_string", "")),
-        chip=_chip(stats.get("core_details")),
+        chip=_core_detail(stats.get("core_details"), _LOCAL_CHIP),
+        global_chip=_core_detail(stats.get("core_details"), _GLOBAL_CHIP),
         peaks=Peaks(flops_per_s=flops, reference_dtype="bf16", bytes_per_s=bytes_per_s),
     )
 
 
-def _chip(core_details: object) -> int | None:
-    """Return field 4, the local chip, of the core details message; a field left out is 0."""
+def _core_detail(core_details: object, number: int) -> int | None:
+    """Return a field of the core details message; a field left out is 0."""
     if not isinstance(core_details, bytes):
         return None
     fields = dict(_varint_fields(core_details))
-    return fields.get(4, 0)
+    return fields.get(number, 0)
 
 
 def _varint_fields(message: bytes) -> list[tuple[int, int]]:

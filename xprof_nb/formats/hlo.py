@@ -60,7 +60,8 @@ def read_program(proto: bytes, *, program_id: int, name: str, file: str) -> Prog
     """
     # Not lambdas: hosts decoded in other processes send their programs back.
     label = f"{name}({program_id})"
-    return Program(program_id, name, partial(_load, proto, label, file), partial(read_buffers, proto, label, file))
+    load, load_buffers = partial(_load, proto, label, file), partial(read_buffers, proto, label, file)
+    return Program(program_id, name, load, load_buffers, proto)
 
 
 def _load(proto: bytes, program: str, file: str) -> Module:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from xprof_nb.formats import cpu, device_planes, plausible
-from xprof_nb.formats.framework_events import read_framework_events
 from xprof_nb.formats.allocations import has_allocations, read_allocations
+from xprof_nb.formats.events import read_events
+from xprof_nb.formats.framework_events import read_framework_events
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_ops import HostOps, known
+from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.allocations import no_allocations
 from xprof_nb.model.program import Program
@@ -75,6 +77,8 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         notes=tuple(notes),
         find_framework_events=partial(read_framework_events, read_space),
         find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
+        session_ns=_session(space),
+        find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
     )
     return HostFile(trace, programs)
 
@@ -102,13 +106,18 @@ def read_programs(space: XSpace) -> dict[int, Program]:
 def _window(space: XSpace, hull: tuple[int, int] | None) -> tuple[tuple[int, int], str]:
     """Return begin and end of what the capture could see, in ps since the profile's origin."""
     begin, end = hull or (0, 0)
-    session = space.plane("Task Environment")
+    session = space.plane(SESSION)
     if session is not None:
         stated_ps = plausible.length_ps(session.stats, "profile_start_time", "profile_stop_time")
         if stated_ps:
             # Events can lie a little past the stop; they widen the window rather than vanish.
             return (min(0, begin), max(stated_ps, end)), "from the start to the stop of the profiler"
     return (begin, end), "from the first event to the last: the profile does not say when it was started"
+
+
+def _session(space: XSpace) -> tuple[int, int] | None:
+    plane = space.plane(SESSION)
+    return session_times(plane.stats) if plane is not None else None
 
 
 def _versions(space: XSpace) -> dict[str, str]:

@@ -21,6 +21,7 @@ Int32s = npt.NDArray[np.int32]
 
 EVENT_STATS, METADATA_STATS = 4, 5
 """Field number of the stats in an event and in an event metadata."""
+_SCRATCH_CELLS = 1 << 20
 _LARGEST_START_NS = (2**63 - 1) // 2000
 
 
@@ -196,6 +197,28 @@ class XPlane:
     def stats_of(self, rows: Int64s, *names: str) -> tuple[StatColumn, ...]:
         """Return several stats of some events, in one walk over those events alone; nothing is kept."""
         return tuple(self._gather(EVENT_STATS, [canonical(name) for name in names], self.events.where[rows]))
+
+    def stats_at(self, owner: int, rows: Int64s, names: Sequence[str]) -> list[StatColumn]:
+        """Return stats of some events (`EVENT_STATS`) or metadata entries (`METADATA_STATS`); nothing is kept."""
+        return self._gather(owner, [canonical(name) for name in names], self._where(owner)[rows])
+
+    def used_stats(self, owner: int, rows: Int64s) -> list[str]:
+        """Return the names of the stats that some events or metadata entries have.
+
+        A plane's interned texts share a table with the names of its stats, so most of `stat_names` are none.
+        """
+        where, count = self._where(owner)[rows], len(self._stat_rows)
+        step = max(1, _SCRATCH_CELLS // max(count, 1))
+        kinds, raw = np.zeros((count, step), np.int8), np.zeros((count, step), np.int64)  # what is in them is not read
+        seen, column_of = np.zeros((count, 7), np.bool_), np.arange(count)
+        for first in range(0, len(where), step):
+            part = where[first : first + step]
+            place = f"plane {self.name!r}"
+            check(wire.gather_stats, self.source, place, part, owner, self._stat_ids, column_of, kinds, raw, seen)
+        return list(dict.fromkeys(canonical(self._stat_rows[row]) for row in np.flatnonzero(seen.any(axis=1))))
+
+    def _where(self, owner: int) -> Int64s:
+        return self.events.where if owner == EVENT_STATS else self.metadata.where
 
     def metadata_stat(self, name: str) -> StatColumn:
         """Return a stat of the event metadata, all rows absent when no entry has it."""

@@ -82,6 +82,8 @@ class Device:
         The number in the name.
     chip
         Local chip the core sits on; cores of one chip share it.
+    global_chip
+        Number of that chip among those of all hosts, if the runtime says it.
     model
         ``"TPU v6 Lite"``, or the processor's name, ``""`` if unknown.
     """
@@ -92,4 +94,5 @@ class Device:
     name: str
     model: str = ""
     chip: int | None = None
+    global_chip: int | None = None
     peaks: Peaks = field(default_factory=Peaks)

@@ -116,6 +116,8 @@ class Program:
     load, load_buffers
         Give the content and the buffers; each is called once, when it is first asked for, and may raise
         `xprof_nb.errors.DamagedFileError`.
+    serialized
+        The ``HloProto`` it is read from; empty when it comes from elsewhere.
     """
 
     def __init__(
@@ -124,15 +126,21 @@ class Program:
         name: str,
         load: Callable[[], Module],
         load_buffers: Callable[[], BufferAssignment] = BufferAssignment,
+        serialized: bytes = b"",
     ) -> None:
         self.id = id
         self.name = name
+        self.serialized = serialized
         self._load = load
         self._load_buffers = load_buffers
 
     def __repr__(self) -> str:
         """Return the name as XLA writes it, ``jit_train_step(7)``."""
         return f"<Program {self.name}({self.id})>"
+
+    def with_id(self, number: int) -> Program:
+        """Return the same program under another id."""
+        return Program(number, self.name, self._load, self.serialized)
 
     @cached_property
     def module(self) -> Module:

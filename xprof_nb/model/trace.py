@@ -151,6 +151,8 @@ class HostTrace:
         How the window is known, in words.
     versions
         Versions the runtime wrote: ``jax_version``, ``jaxlib_version`` …
+    session_ns
+        Unix time the profiler was started and stopped, None where the profile does not say.
     """
 
     host: str
@@ -165,6 +167,7 @@ class HostTrace:
     event_count: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    session_ns: tuple[int, int] | None = None
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
     find_framework_events: Callable[[], FrameworkEvents] = no_framework_events

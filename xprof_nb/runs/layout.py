@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SUFFIX = ".xplane.pb"
+JSON_SUFFIXES = (".trace.json.gz", ".trace.json")
+SUFFIXES = (SUFFIX, *JSON_SUFFIXES)
+"""Endings of the files a host's profile is in."""
 LOGDIR_VARIABLE = "XPROF_NB_LOGDIR"
 
 
@@ -55,6 +58,10 @@ class HostFile:
         except OSError as refused:
             raise NotFoundError(f"cannot be fetched: {refused}", file=self.path) from refused
 
+    def part(self, start: int, end: int) -> bytes:
+        """Return the content from one position to another; may raise OSError."""
+        return self.place.read_part(self.path, start, end)
+
     def check_unchanged(self) -> None:
         """Raise ProfileError if a local file is no longer the one that was found."""
         if self.place is not LOCAL or not self.modified_ns:
@@ -81,12 +88,15 @@ class RunFiles:
         What holds ``plugins/profile/<run>``; the folder above `folder` when the layout is another.
     files
         Sorted by host.
+    notes
+        What is to be said of how they were found.
     """
 
     run: str
     folder: str
     logdir: str
     files: tuple[HostFile, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def size_bytes(self) -> int:
@@ -152,8 +162,8 @@ def find(path: str | os.PathLike[str], admits: Callable[[str], bool] = lambda _f
     Parameters
     ----------
     path
-        A profile file, a run folder, a ``profile`` or ``plugins`` folder, a log dir, or any folder above one
-        (then the newest run below it); on this disk or behind a URL fsspec can read.
+        A profile file (``*.xplane.pb``, ``*.trace.json.gz``), a run folder, a ``profile`` or ``plugins`` folder, a
+        log dir, or any folder above one (then the newest run below it); on this disk or behind a URL fsspec can read.
     admits
         Asked for each folder before it is entered in search of the newest run.
 
@@ -227,17 +237,29 @@ def _below(listing: list[Entry]) -> list[str]:
 
 
 def _is_profile(entry: Entry) -> bool:
-    return entry.name.endswith(SUFFIX) and not entry.name.startswith(".") and not entry.is_folder
+    return entry.name.endswith(SUFFIXES) and not entry.name.startswith(".") and not entry.is_folder
+
+
+def host_of(path: str) -> str:
+    """Return the host a profile's file is named after."""
+    name = folder_name(path)
+    endings = (*SUFFIXES, ".json.gz", ".json")
+    return next((name.removesuffix(ending) for ending in endings if name.endswith(ending)), name)
+
+
+def is_trace_json(path: str) -> bool:
+    """Tell whether a file is a trace in JSON, by its name."""
+    return path.endswith((".json", ".json.gz"))
 
 
 def _run(place: Place, folder: str, paths: list[str], alone: str | None = None) -> RunFiles:
-    files = [_host_file(place, path) for path in paths]
+    files = [_host_file(place, path) for path in _most_telling(paths)]
     above = place.parent(folder)
     root = place.parent(above)
-    in_layout = _name(above) == "profile" and _name(root) == "plugins"
+    in_layout = folder_name(above) == "profile" and folder_name(root) == "plugins"
     named_by_file = alone is not None and not in_layout
     return RunFiles(
-        run=files[0].host if named_by_file else _name(folder),
+        run=files[0].host if named_by_file else folder_name(folder),
         folder=folder,
         logdir=place.parent(root) if in_layout else above,
         files=tuple(sorted(files, key=lambda file: file.host)),
@@ -246,10 +268,18 @@ def _run(place: Place, folder: str, paths: list[str], alone: str | None = None) 
 
 def _host_file(place: Place, path: str) -> HostFile:
     facts = place.facts(path)
-    return HostFile(_name(path).removesuffix(SUFFIX), path, facts.size_bytes, facts.modified_ns, place)
+    return HostFile(host_of(path), path, facts.size_bytes, facts.modified_ns, place)
 
 
-def _name(path: str) -> str:
+def _most_telling(paths: list[str]) -> list[str]:
+    """Return the profiles of a run folder; traces in JSON, which profilers write beside them, only if alone."""
+    best = [path for path in paths if path.endswith(SUFFIX)] or paths
+    chosen = {host_of(path): path for path in sorted(best)}
+    return list(chosen.values())
+
+
+def folder_name(path: str) -> str:
+    """Return the last part of a path or URL."""
     return path.replace(os.sep, "/").rstrip("/").rpartition("/")[2]
 
 
@@ -257,7 +287,7 @@ def _searched(place: Place, where: str, found: Scan) -> str:
     """Say what a search in vain looked at, and what was there instead."""
     if not found.folders:
         return f"The folder {_holds(place, where)}"
-    said = f"Looked for *{SUFFIX} in it and in {found.folders - 1:,} folders below"
+    said = f"Looked for {', '.join('*' + end for end in SUFFIXES)} in it and in {found.folders - 1:,} folders below"
     if found.truncated:
         said += ", and stopped there"
     if found.unreadable:

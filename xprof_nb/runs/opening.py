@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from xprof_nb.errors import ProfileError
 from xprof_nb.formats import xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
@@ -22,14 +23,17 @@ from xprof_nb.model.measured import measured
 from xprof_nb.model.profile import Origin, ProfileData
 from xprof_nb.model.trace import HostTrace
 from xprof_nb.runs import layout
+from xprof_nb.runs.coverage import coverage_notes
+from xprof_nb.runs.hosts import join_hosts
 from xprof_nb.runs.identity import identity
+from xprof_nb.runs.joining import find_run
 
 _SPACES: WeakValueDictionary[layout.HostFile, xspace.XSpace] = WeakValueDictionary()
 _SPACES_LOCK = Lock()
 
 
 def open_data(path: str | os.PathLike[str], executor: Executor | None = None) -> ProfileData:
-    """Decode the profile at a path: a file, a run folder, or a log dir (its newest run).
+    """Decode the profile at a path: a file, a run folder with all its hosts, or a log dir (its newest run).
 
     Parameters
     ----------
@@ -41,30 +45,55 @@ def open_data(path: str | os.PathLike[str], executor: Executor | None = None) ->
     NotFoundError
         No profile there.
     DamagedFileError, NotAProfileError
-        A file is not a whole, well-formed profile.
+        No file is a whole, well-formed profile.
+    """
+    return open_run(find_run(path), executor)
+
+
+def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileData:
+    """Decode the files of a run and join their hosts; one damaged file among several is left out, and named.
+
+    Raises
+    ------
+    DamagedFileError, NotAProfileError
+        No file is a whole, well-formed profile.
     """
     warm()  # kernels that are needed later load while the file is walked
-    run = layout.find(path)
     if executor is not None:
-        hosts = list(executor.map(_read_host_file, run.files))
+        outcomes = list(executor.map(_read_host_file, run.files))
     else:
         # Two at a time: a decoder already keeps the memory bus busy.
         with ThreadPoolExecutor(max_workers=2) as pool:
-            hosts = list(pool.map(_read_host_file, run.files))
+            outcomes = list(pool.map(_read_host_file, run.files))
+    failed = [outcome for outcome in outcomes if isinstance(outcome, ProfileError)]
+    read = [outcome for outcome in outcomes if not isinstance(outcome, ProfileError)]
+    if not read:
+        raise failed[0]
     metadata = run.sidecar.to_json() if run.sidecar is not None else {}
+    hosts = join_hosts([(host.trace, host.programs) for host in read])
     return ProfileData(
         name=run.run,
         path=run.folder if len(run.files) > 1 or metadata else run.files[0].path,
         origin=_origin(metadata),
-        hosts=tuple(_with_peaks(host.trace, metadata) for host in hosts),
-        programs=_programs(hosts),
+        hosts=tuple(_with_peaks(trace, metadata) for trace in hosts.traces),
+        programs=hosts.programs,
         metadata=metadata,
         identify=lambda: identity(run.files),
+        notes=(
+            *run.notes,
+            *(f"Left out: {error}" for error in failed),
+            *hosts.notes,
+            *coverage_notes(hosts.traces, hosts.programs),
+        ),
     )
 
 
-def _read_host_file(file: layout.HostFile) -> ReadHost:
-    return read_host(file.host, partial(_read_space, file))
+def _read_host_file(file: layout.HostFile) -> ReadHost | ProfileError:
+    """Return what a file holds, or why it cannot be read: the other hosts of the run may still be worth it."""
+    try:
+        return read_host(file.host, partial(_read_space, file))
+    except ProfileError as error:
+        return error
 
 
 def _read_space(file: layout.HostFile) -> xspace.XSpace:
@@ -87,10 +116,6 @@ def _read_space(file: layout.HostFile) -> xspace.XSpace:
 
 def _origin(metadata: Mapping[str, Any]) -> Origin:
     return "captured" if metadata.get("origin") == "captured" else "opened"
-
-
-def _programs(hosts: Sequence[ReadHost]) -> dict[int, Any]:
-    return {number: program for host in reversed(hosts) for number, program in host.programs.items()}
 
 
 def _with_peaks(trace: HostTrace, metadata: Mapping[str, Any]) -> HostTrace:

@@ -64,6 +64,9 @@ class Place(Protocol):
     def read(self, file: str) -> bytes:
         """Return what the file contains."""
 
+    def read_part(self, file: str, start: int, end: int) -> bytes:
+        """Return what the file contains from one position to another."""
+
     def parent(self, path: str) -> str:
         """Return the folder that holds the path; the path itself at the top."""
 
@@ -121,8 +124,16 @@ class _Local:
         status = Path(folder).stat()
         return (status.st_dev, status.st_ino) if status.st_ino else str(Path(folder).resolve())
 
+    def __reduce__(self) -> str:
+        return "LOCAL"  # the one local disk, in whatever process
+
     def read(self, file: str) -> bytes:
         return Path(file).read_bytes()
+
+    def read_part(self, file: str, start: int, end: int) -> bytes:
+        with Path(file).open("rb") as stream:
+            stream.seek(start)
+            return stream.read(end - start)
 
     def parent(self, path: str) -> str:
         return str(Path(path).parent)
@@ -190,6 +201,9 @@ class _Remote:
 
     def read(self, file: str) -> bytes:
         return bytes(self._ask("cat_file", file))
+
+    def read_part(self, file: str, start: int, end: int) -> bytes:
+        return bytes(self._ask("cat_file", file, start=start, end=end))
 
     def parent(self, path: str) -> str:
         head = path.rpartition("/")[0]

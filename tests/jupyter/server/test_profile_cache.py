@@ -18,9 +18,9 @@ class Opener:
     def __init__(self):
         self.opened = []
 
-    def __call__(self, path):
-        self.opened.append(path)
-        file = Path(find(path).files[0].path)
+    def __call__(self, run):
+        self.opened.append(run.folder)
+        file = Path(run.files[0].path)
         return str(file), file.read_bytes()
 
 

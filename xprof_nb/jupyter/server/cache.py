@@ -36,10 +36,10 @@ class ProfileCache:
     limit_bytes
         Of the files of the profiles kept; what is decoded from them is of the same order.
     open_profile
-        Opens a path; called once for any number of requests that wait for the same files.
+        Opens the files of a run; called once for any number of requests that wait for the same files.
     """
 
-    def __init__(self, limit_bytes: int, open_profile: Callable[[str], ProfileData]) -> None:
+    def __init__(self, limit_bytes: int, open_profile: Callable[[RunFiles], ProfileData]) -> None:
         self._limit_bytes = limit_bytes
         self._open = open_profile
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -49,7 +49,7 @@ class ProfileCache:
         """Return the profile at a path whose files are those of ``run``."""
         signature = _signature(run)
         if signature is None:
-            return self._open(path)
+            return self._open(run)
         with self._lock:
             kept = self._kept.get(path)
             if kept is not None and kept.signature == signature:
@@ -64,7 +64,7 @@ class ProfileCache:
 
     def _fill(self, path: str, run: RunFiles, mine: _Kept) -> ProfileData:
         try:
-            profile = self._open(path)
+            profile = self._open(run)
         except BaseException as failed:
             self._forget(path, mine)
             mine.opened.set_exception(failed)

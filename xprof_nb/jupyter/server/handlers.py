@@ -19,7 +19,8 @@ from xprof_nb.errors import NotFoundError, ProfileError, UsageError
 from xprof_nb.jupyter.server.cache import ProfileCache
 from xprof_nb.jupyter.server.paths import ForbiddenPathError, Roots
 from xprof_nb.runs.catalog import listed, remarks
-from xprof_nb.runs.layout import Limits, RunFiles, Scan, find, scan
+from xprof_nb.runs.joining import find_run
+from xprof_nb.runs.layout import Limits, RunFiles, Scan, scan
 from xprof_nb.runs.places import is_url
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Service:
     def profile(self, path: str) -> ProfileData:
         """Open what a browser named, if every file of it is under a root."""
         real = self.roots.resolve(path)
-        run = find(real, admits=self.roots.holds)
+        run = find_run(real, admits=self.roots.holds)
         for file in run.files:
             if not self.roots.holds(file.path):
                 raise ForbiddenPathError(f"{file.host} of {run.run} links to a file this server may not read")
@@ -208,10 +209,10 @@ def routes(base_url: str, service: Service) -> list[tuple[str, type[Handler], di
 # The analysis core (numba, pandas) is imported by the first question, on a worker: a server start must not wait for it.
 
 
-def _open(path: str) -> ProfileData:
-    from xprof_nb.runs.opening import open_data  # noqa: PLC0415
+def _open(run: RunFiles) -> ProfileData:
+    from xprof_nb.runs.opening import open_run  # noqa: PLC0415
 
-    profile: ProfileData = open_data(path)
+    profile: ProfileData = open_run(run)
     return profile
 
 
