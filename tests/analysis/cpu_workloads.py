@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 logdir, workload = sys.argv[1:]
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -150,8 +151,7 @@ def planned() -> None:
             names = [name for name in dir(analysis) if name.endswith("_in_bytes")]
             sums[name] = {each: getattr(analysis, each) for each in names}
             jax.block_until_ready(function(*arguments))
-    with open(os.path.join(logdir, "memory_analysis.json"), "w") as file:
-        json.dump(sums, file)
+    Path(logdir, "memory_analysis.json").write_text(json.dumps(sums))
 
 
 def run_captured(function: object, argument: jax.Array) -> None:
