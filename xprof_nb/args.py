@@ -192,7 +192,8 @@ class _Parser(argparse.ArgumentParser):
 
     def add_subparsers(self, **options: Any) -> Any:
         self.has_verbs = True
-        return super().add_subparsers(**options)
+        verbs: Any = super().add_subparsers(**options)
+        return verbs
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         # argparse would take the value after a misspelt option for something else, and complain about that.

@@ -140,7 +140,7 @@ class Program:
 
     def with_id(self, number: int) -> Program:
         """Return the same program under another id."""
-        return Program(number, self.name, self._load, self.serialized)
+        return Program(number, self.name, self._load, self._load_buffers, self.serialized)
 
     @cached_property
     def module(self) -> Module:
