@@ -120,5 +120,5 @@ def test_filters_of_every_question() -> None:
     command = args.parse_magic("steps RUN --host a --device TPU:0 --program jit_f --step 3 --compat xprof")
     params = {"host": "a", "device": "TPU:0", "program": "jit_f", "step": 3, "compat": "xprof"}
     assert command == args.QueryCommand("steps", "RUN", params=params)
-    assert args.parse_magic("sql 'SELECT 1' RUN") == args.QueryCommand("sql", "RUN", params={"query": "SELECT 1"})
+    assert args.parse_magic("sql 'SELECT 1' RUN") == args.QueryCommand("sql", "RUN", params={"text": "SELECT 1"})
     assert args.parse_magic("graph RUN --op dot.1 --radius 3 --format dot").params == {"op": "dot.1", "radius": 3}

@@ -243,7 +243,7 @@ class Profile:
         """
         return self.ask("sql", text=text, **options)
 
-    def ask(self, query: str, **params: Any) -> Result:
+    def ask(self, query: str, /, **params: Any) -> Result:
         """Ask a registered question by name."""
         given = {name: value for name, value in params.items() if value is not None}
         return Result(queries.ask(self.data, query, given), query, given, self)

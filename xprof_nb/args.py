@@ -59,7 +59,7 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "--radius": {"metavar": "N", "type": int, "help": "how many edges around it (default: 2)"},
     },
     "events": {"--pattern": {"metavar": "REGEX", "help": "only events whose name matches"}},
-    "sql": {"query": {"metavar": "SQL", "nargs": "?", "help": "a SELECT; without it the tables are described"}},
+    "sql": {"text": {"metavar": "SQL", "nargs": "?", "help": "a SELECT; without it the tables are described"}},
 }
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0}
 

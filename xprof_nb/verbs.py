@@ -13,6 +13,7 @@ from xprof_nb.model import units
 from xprof_nb.model.columns import plain_rows
 from xprof_nb.runs import default_logdir
 from xprof_nb.views import fallback
+from xprof_nb.views.layouts import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +124,7 @@ def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
         rows = [{**row, "started": _moment(row["started"])} for row in plain_rows(frame)]
         return json.dumps(rows, indent=1, allow_nan=False)
     columns = tuple(
-        fallback.Column(head, tuple(_cell(name, value) for value in frame[name]), is_text=name in _WORDS)
+        Column(head, tuple(_cell(name, value) for value in frame[name]), is_text=name in _WORDS)
         for head, name in _RUN_COLUMNS.items()
     )
     notes = tuple(frame.attrs.get("notes", ()))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import html as escaping
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xprof_nb.model import units
+from xprof_nb.views import layouts
+from xprof_nb.views.layouts import LONGEST_NOTE, TREES, Column, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
 ROWS = 20
-LONGEST_NAME = 72
-LONGEST_NOTE = 500
 
 
 class Tabular(Protocol):
@@ -41,15 +40,6 @@ class Tabular(Protocol):
     @property
     def profile(self) -> Any:
         """The opened profile."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column ready to print; numbers stand to the right, words to the left."""
-
-    head: str
-    cells: tuple[str, ...]
-    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,14 +73,15 @@ def table(result: Tabular, notes: Iterable[str] = (), rows: int = ROWS) -> Table
     rows
         How many of them.
     """
-    is_tree = result.query == "op_profile"
-    frame = _top_of_tree(result.frame, rows) if is_tree else result.frame.head(rows)
-    total = int(result.summary.get("node_count") or len(result.frame)) if is_tree else len(result.frame)
+    is_tree = result.query in TREES
+    everything = layouts.rows(result.query, result.frame, result.summary)
+    frame = _top_of_tree(everything, rows) if is_tree else everything.head(rows)
+    total = int(result.summary.get("node_count") or len(everything)) if is_tree else len(everything)
     shown = f"{len(frame)} of {units.count(total)} rows" if total > len(frame) else f"{len(frame)} rows"
     return Table(
         caption=f"{result.query.replace('_', ' ')} of {one_line(result.profile.data.name)}, {shown}",
         sentence=one_line(result.summary.get("sentence") or "", LONGEST_NOTE),
-        columns=tuple(_LAYOUTS.get(result.query, _everything)(frame)),
+        columns=layouts.columns(result.query, frame),
         indents=tuple(int(depth) for depth in frame["depth"]) if is_tree else (0,) * len(frame),
         notes=tuple(one_line(note, LONGEST_NOTE) for note in (*result.notes, *notes)),
     )
@@ -141,71 +132,3 @@ def _top_of_tree(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     """Return the largest nodes in the tree's own order; the self time of a parent is never the smaller."""
     largest = frame.sort_values(["self_time_ps", "depth"], ascending=[False, True], kind="stable").head(rows)
     return frame.loc[largest.index.sort_values()]
-
-
-def _op_profile(frame: pd.DataFrame) -> list[Column]:
-    return [_column(frame, "name", "name"), *_work(frame)]
-
-
-def _ops(frame: pd.DataFrame) -> list[Column]:
-    names = [_column(frame, name, name) for name in ("op", "program", "category")]
-    return [*names, *_work(frame), _column(frame, "source", "source")]
-
-
-def _work(frame: pd.DataFrame) -> list[Column]:
-    return [
-        _column(frame, "share", "time_fraction"),
-        _column(frame, "time", "time_ps"),
-        _column(frame, "self time", "self_time_ps"),
-        _column(frame, "count", "occurrences"),
-        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
-        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
-        _column(frame, "bound by", "bound_by"),
-        _column(frame, "wasted", "wasted_fraction"),
-    ]
-
-
-def _overview(frame: pd.DataFrame) -> list[Column]:
-    values = tuple(map(units.quantity, frame["value"], frame["unit"]))
-    # Our own words, and the last column: cut, a definition defines nothing.
-    definitions = Column(
-        "definition", tuple(one_line(text, LONGEST_NOTE) for text in frame["definition"]), is_text=True
-    )
-    return [_column(frame, "name", "name"), Column("value", values), definitions]
-
-
-def _everything(frame: pd.DataFrame) -> list[Column]:
-    told = [name for name in frame.columns if not len(frame) or frame[name].notna().any()]
-    return [_column(frame, one_line(units.heading(name)), name) for name in told]
-
-
-_LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
-    "op_profile": _op_profile,
-    "ops": _ops,
-    "overview": _overview,
-}
-
-
-def _column(frame: pd.DataFrame, head: str, name: str) -> Column:
-    write = units.formatter(name)
-    values = frame[name]
-    is_text = values.dtype.kind not in "biufm" and any(isinstance(value, str) for value in values)
-    return Column(head, tuple(one_line(write(value)) for value in values), is_text)
-
-
-def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
-    """Return a rate and how much of its peak that is: a number never stands alone."""
-    both = zip(_column(frame, head, rate).cells, _column(frame, head, share).cells, strict=True)
-    return Column(head, tuple(value if part == units.MISSING else f"{value}, {part}" for value, part in both))
-
-
-def one_line(text: object, longest: int = LONGEST_NAME) -> str:
-    """Return ``text`` on one line, not too long, without characters that steer a terminal or the text's direction."""
-    word = "".join(_visible(character) for character in str(text)[: longest + 1])
-    return word if len(word) <= longest else f"{word[: longest - 1]}…"
-
-
-def _visible(character: str) -> str:
-    if character in "\n\r\t":
-        return " "
-    return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(character).startswith("C") else character

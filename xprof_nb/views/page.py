@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from xprof_nb import __version__, snapshot
 from xprof_nb.errors import NotFoundError
 from xprof_nb.views import fallback, widget
+from xprof_nb.views.layouts import one_line
 
 if TYPE_CHECKING:
     from xprof_nb.views import Shown
@@ -82,8 +83,8 @@ def page(result: Shown) -> str:
     payload = None
     if result.query in snapshot.VIEWS:
         payload = snapshot.build(result.profile.data, result.query, result.params)
-    title = escaping.escape(fallback.one_line(payload["title"] if payload else table.caption))
-    facts = escaping.escape(fallback.one_line(_facts(result), 200))
+    title = escaping.escape(one_line(payload["title"] if payload else table.caption))
+    facts = escaping.escape(one_line(_facts(result), 200))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'

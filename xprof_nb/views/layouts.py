@@ -1,0 +1,171 @@
+"""Which columns a plain table shows of each answer, under which heads: a terminal is narrow and paper is too."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from xprof_nb.model import units
+
+LONGEST_NAME = 72
+LONGEST_NOTE = 500
+TREES = frozenset({"op_profile", "framework_ops"})
+"""Questions whose answer is a tree in preorder, with a ``depth``."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column ready to print; numbers stand to the right, words to the left."""
+
+    head: str
+    cells: tuple[str, ...]
+    is_text: bool = False
+
+
+def rows(query: str, frame: pd.DataFrame, summary: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what is worth a table: the answer's rows, but of memory over time who held its peak."""
+    if query != "memory":
+        return frame
+    held = [
+        {"device": allocator["device"] or allocator["allocator"], **holder}
+        for allocator in summary.get("allocators", ())
+        for holder in allocator["held"]
+    ]
+    held.sort(key=lambda row: row["bytes"], reverse=True)
+    return pd.DataFrame(held, columns=None if held else list(_NAMES["memory"]))
+
+
+def columns(query: str, frame: pd.DataFrame) -> tuple[Column, ...]:
+    """Return the columns of a question's table; of one without a layout all that say anything."""
+    layout = _LAYOUTS.get(query)
+    if layout is not None:
+        return tuple(layout(frame))
+    return tuple(_named(frame, _NAMES.get(query, tuple(frame.columns))))
+
+
+def one_line(text: object, longest: int = LONGEST_NAME) -> str:
+    """Return ``text`` on one line, not too long, without characters that steer a terminal or the text's direction."""
+    word = "".join(_visible(character) for character in str(text)[: longest + 1])
+    return word if len(word) <= longest else f"{word[: longest - 1]}…"
+
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "steps": (
+        *("step", "name", "kind", "host", "device", "start_ps", "duration_ps", "step_time_ps", "busy_time_ps"),
+        *("compile_time_ps", "is_partial", "cut"),
+    ),
+    "kernels": (
+        *("kernel", "kind", "device", "op", "framework_op", "occurrences", "time_ps", "mean_time_ps", "time_fraction"),
+        *("grid", "block", "registers_per_thread", "occupancy_fraction", "bytes", "bytes_per_s"),
+    ),
+    "collectives": (
+        *("op", "kind", "device", "scope", "dtype", "payload_bytes", "group_size", "occurrences", "time_ps"),
+        *("exposed_time_ps", "exposed_fraction", "exposed_per_step_ps", "wait_time_ps", "algorithm_bytes_per_s"),
+        "bus_bytes_per_s",
+    ),
+    "buffers": (
+        *("name", "opcode", "shape", "kind", "bytes", "padding_bytes", "live_at_peak", "start", "end"),
+        *("framework_op", "source"),
+    ),
+    "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller"),
+    "graph": ("node", "op", "opcode", "shape", "computation", "distance", "time_ps", "flops", "bytes_accessed"),
+    "events": ("name", "plane", "line", "device", "start_ps", "duration_ps", "occurrences"),
+}
+
+
+def _op_profile(frame: pd.DataFrame) -> list[Column]:
+    return [_column(frame, "name", "name"), *_work(frame)]
+
+
+def _ops(frame: pd.DataFrame) -> list[Column]:
+    names = [_column(frame, name, name) for name in ("op", "program", "category")]
+    return [*names, *_work(frame), _column(frame, "source", "source")]
+
+
+def _work(frame: pd.DataFrame) -> list[Column]:
+    return [
+        _column(frame, "share", "time_fraction"),
+        _column(frame, "time", "time_ps"),
+        _column(frame, "self time", "self_time_ps"),
+        _column(frame, "count", "occurrences"),
+        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
+        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
+        _column(frame, "bound by", "bound_by"),
+        _column(frame, "wasted", "wasted_fraction"),
+    ]
+
+
+def _framework_ops(frame: pd.DataFrame) -> list[Column]:
+    return [
+        _column(frame, "name", "name"),
+        _column(frame, "on", "on"),
+        _column(frame, "share", "time_fraction"),
+        _column(frame, "self time", "self_time_ps"),
+        _column(frame, "forward", "forward_time_ps"),
+        _column(frame, "backward", "backward_time_ps"),
+        _column(frame, "again", "rematted_time_ps"),
+        _column(frame, "count", "occurrences"),
+        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
+        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
+    ]
+
+
+def _roofline(frame: pd.DataFrame) -> list[Column]:
+    return [
+        _column(frame, "what", "name"),
+        _column(frame, "level", "level"),
+        _column(frame, "time", "time_ps"),
+        _column(frame, "share", "time_fraction"),
+        _column(frame, "FLOP/B", "arithmetic_intensity"),
+        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
+        _column(frame, "attainable", "attainable_flops_per_s"),
+        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
+        _column(frame, "type", "compute_dtype"),
+        _column(frame, "bound by", "bound_by"),
+    ]
+
+
+def _overview(frame: pd.DataFrame) -> list[Column]:
+    values = tuple(map(units.quantity, frame["value"], frame["unit"]))
+    # Our own words, and the last column: cut, a definition defines nothing.
+    definitions = Column(
+        "definition", tuple(one_line(text, LONGEST_NOTE) for text in frame["definition"]), is_text=True
+    )
+    return [_column(frame, "name", "name"), Column("value", values), definitions]
+
+
+_LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
+    "op_profile": _op_profile,
+    "ops": _ops,
+    "overview": _overview,
+    "framework_ops": _framework_ops,
+    "roofline": _roofline,
+}
+
+
+def _named(frame: pd.DataFrame, names: Sequence[str]) -> list[Column]:
+    told = [name for name in names if name in frame and (not len(frame) or frame[name].notna().any())]
+    return [_column(frame, one_line(units.heading(name)), name) for name in told]
+
+
+def _column(frame: pd.DataFrame, head: str, name: str) -> Column:
+    write = units.formatter(name)
+    values = frame[name]
+    is_text = values.dtype.kind not in "biufm" and any(isinstance(value, str) for value in values)
+    return Column(head, tuple(one_line(write(value)) for value in values), is_text)
+
+
+def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
+    """Return a rate and how much of its peak that is: a number never stands alone."""
+    both = zip(_column(frame, head, rate).cells, _column(frame, head, share).cells, strict=True)
+    return Column(head, tuple(value if part == units.MISSING else f"{value}, {part}" for value, part in both))
+
+
+def _visible(character: str) -> str:
+    if character in "\n\r\t":
+        return " "
+    return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(character).startswith("C") else character
