@@ -202,9 +202,10 @@ class Profile:
         """Return the buffers of a compiled program, largest first, and live bytes over program order."""
         return self.ask("buffers", program=program, **filters)
 
-    def graph(self, program: str | int | None = None, op: str | None = None, **filters: Any) -> Result:
+    def graph(self, program: str | int | None = None, op: str | None = None, **filters: Any) -> Graph:
         """Return the neighbourhood of an op in its program; ``radius=`` says how many edges around it."""
-        return self.ask("graph", program=program, op=op, **filters)
+        given = {name: value for name, value in {"program": program, "op": op, **filters}.items() if value is not None}
+        return Graph(queries.ask(self.data, "graph", given), "graph", given, self)
 
     def roofline(self, **filters: Any) -> Result:
         """Return program, steps and ops against the roofs of every memory level and element type."""
@@ -329,6 +330,38 @@ class Result:
         from xprof_nb.views import mimebundle
 
         return mimebundle(self)
+
+
+class Graph(Result):
+    """An answer of `Profile.graph`, which other tools can read too."""
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the graph in the DOT language, for graphviz and others; return the text if no path is given."""
+        from xprof_nb.analysis.graph_export import dot
+
+        return _written(dot(self.answer), path)
+
+    def to_text(self, path: str | os.PathLike[str] | None = None, long: bool = False) -> str | None:
+        """Write the whole program as HLO text; return it if no path is given.
+
+        Parameters
+        ----------
+        long
+            With framework ops, source lines and what the compiler's backend noted.
+        """
+        from xprof_nb.analysis.graph_export import text
+
+        number = self.summary.get("program_id")
+        if number is None:
+            raise UsageError("there is no program to write", hint=" ".join(self.notes))
+        return _written(text(self.profile.programs[int(number)], long), path)
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    if path is None:
+        return text
+    Path(path).write_text(text, encoding="utf-8", newline="")
+    return None
 
 
 def _harmless(value: object) -> object:

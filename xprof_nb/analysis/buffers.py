@@ -7,6 +7,7 @@ computes in place of another. xprof's memory viewer differs, see `xprof_nb.analy
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.buffer_lifetimes import Lifetimes, lifetimes, shape_of
-from xprof_nb.analysis.op_identity import in_cell
+from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, listed, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection
+from xprof_nb.errors import DamagedFileError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.buffers import Allocation, BufferAssignment, ShapeIndex
@@ -97,12 +99,12 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
     UsageError
         The profile knows no such program.
     """
-    programs = _with_plan(matching_programs(profile, selection.program))
+    programs = _with_plan(profile, matching_programs(profile, selection.program), memory_space)
     if not programs:
         return Answer(
             pd.DataFrame(columns=COLUMNS), {"sentence": "No program is described."}, _why_none(profile, selection)
         )
-    plan = _largest(programs, memory_space)
+    plan = _largest(profile, programs, memory_space)
     if like_xprof:
         from xprof_nb.analysis import xprof_buffers  # noqa: PLC0415  (it needs this module)
 
@@ -120,10 +122,10 @@ def live_curve(profile: ProfileData, selection: Selection, memory_space: int = 0
     DataFrame
         ``position, op, live_bytes``; loops and calls are walked into, each once, before the op that calls.
     """
-    programs = _with_plan(matching_programs(profile, selection.program))
+    programs = _with_plan(profile, matching_programs(profile, selection.program), memory_space)
     if not programs:
         return pd.DataFrame({"position": [], "op": [], "live_bytes": []})
-    plan = _largest(programs, memory_space)
+    plan = _largest(profile, programs, memory_space)
     count = len(plan.live_bytes)
     names = pd.Series(plan.life.order[:count], dtype=object)
     return pd.DataFrame({"position": np.arange(len(names)), "op": names, "live_bytes": plan.live_bytes[: len(names)]})
@@ -163,18 +165,27 @@ def _is_temporary(assignment: BufferAssignment, color: int) -> NDArray[np.bool_]
     )
 
 
-def _with_plan(programs: list[Program]) -> list[Program]:
-    return [program for program in programs if program.buffers.allocations]
+def _with_plan(profile: ProfileData, programs: list[Program], color: int) -> list[Program]:
+    """Return the programs that say where they keep their values, what allocates most first."""
+    planned = []
+    for program in programs:
+        with suppress(DamagedFileError):
+            if program.buffers.allocations:
+                planned.append(program)
+    planned.sort(key=lambda program: -_allocated(program, color))
+    while planned and readable_program(profile, planned[0].id) is None:
+        del planned[0]
+    return planned
 
 
-def _largest(programs: list[Program], color: int) -> Plan:
+def _largest(profile: ProfileData, programs: list[Program], color: int) -> Plan:
     """Return the plan with the largest peak; no peak is above what is allocated, so few have to be worked out."""
-    by_size = sorted(programs, key=lambda program: -_allocated(program, color))
-    best = plan_of(by_size[0], color)
-    for program in by_size[1:]:
+    best = plan_of(programs[0], color)
+    for program in programs[1:]:
         if _allocated(program, color) <= best.peak_bytes:
             break
-        best = max(best, plan_of(program, color), key=lambda plan: plan.peak_bytes)
+        if readable_program(profile, program.id) is not None:
+            best = max(best, plan_of(program, color), key=lambda plan: plan.peak_bytes)
     return best
 
 
@@ -285,7 +296,6 @@ def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: 
     sums = {kind: int(group.sum()) for kind, group in frame["bytes"].groupby(frame["kind"])}
     temporary = sum(each.size_bytes for each in plan.allocations if each.kind == "temporary")
     held = sum(each.size_bytes for each in plan.allocations if each.is_held)
-    others = sorted(programs, key=lambda other: -_allocated(other, plan.color))
     said = {
         "program": program.name,
         "program_id": str(program.id),
@@ -316,7 +326,7 @@ def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: 
         ],
         "programs": [
             {"program": other.name, "program_id": str(other.id), "allocated_bytes": _allocated(other, plan.color)}
-            for other in others[:_MOST_PROGRAMS]
+            for other in programs[:_MOST_PROGRAMS]
         ],
     }
     return {**said, "sentence": _sentence(said, at_peak)}
@@ -381,7 +391,11 @@ def _not_applied(selection: Selection) -> list[str]:
 
 
 def _why_none(profile: ProfileData, selection: Selection) -> tuple[str, ...]:
-    programs = matching_programs(profile, selection.program)
+    programs = [
+        program
+        for program in matching_programs(profile, selection.program)
+        if readable_program(profile, program.id) is not None
+    ]
     if not programs:
         return (why_undescribed(profile, selection.program),)
     return (

@@ -13,7 +13,7 @@ _MOST_NAMED = 10
 
 
 def matching_programs(profile: ProfileData, wanted: str | int | None) -> list[Program]:
-    """Return the programs of that name, number or ``name(number)`` whose HLO can be read; all of them if None.
+    """Return the programs of that name, number or ``name(number)``, all of them if None; not yet read.
 
     An empty list means that the program ran but the profile lacks its HLO, see `why_undescribed`.
 
@@ -23,11 +23,10 @@ def matching_programs(profile: ProfileData, wanted: str | int | None) -> list[Pr
         The profile knows no such program.
     """
     found = [program for program in profile.programs.values() if wanted is None or str(wanted) in names_of(program)]
-    readable = [program for program in found if readable_program(profile, program.id) is not None]
     if wanted is not None and not found and not _ran(profile, wanted):
         known = listed([label(program) for program in profile.programs.values()]) or "none"
         raise UsageError(f"no program {wanted!r} in this profile", hint=f"It describes: {known}.")
-    return readable
+    return found
 
 
 def names_of(program: Program) -> tuple[str, str, str]:
@@ -49,7 +48,7 @@ def listed(names: Sequence[str]) -> str:
 def why_undescribed(profile: ProfileData, wanted: str | int | None) -> str:
     """Return why there is no HLO to answer from, and what would give it."""
     damaged = [program for program in profile.programs.values() if readable_program(profile, program.id) is None]
-    if damaged and not (set(profile.programs) - {program.id for program in damaged}):
+    if damaged and len(damaged) == len(profile.programs):
         return f"The HLO of {listed([label(program) for program in damaged])} is damaged: copy the file again."
     ran = sorted({str(name) for trace in profile.hosts for name in trace.keys.program if name})
     about = str(wanted) if wanted is not None else listed(ran)
