@@ -337,9 +337,7 @@ class Graph(Result):
 
     def to_dot(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the graph in the DOT language, for graphviz and others; return the text if no path is given."""
-        from xprof_nb.analysis.graph_export import dot
-
-        return _written(dot(self.answer), path)
+        return _written(queries.graph_dot(self.answer), path)
 
     def to_text(self, path: str | os.PathLike[str] | None = None, long: bool = False) -> str | None:
         """Write the whole program as HLO text; return it if no path is given.
@@ -349,12 +347,10 @@ class Graph(Result):
         long
             With framework ops, source lines and what the compiler's backend noted.
         """
-        from xprof_nb.analysis.graph_export import text
-
         number = self.summary.get("program_id")
         if number is None:
             raise UsageError("there is no program to write", hint=" ".join(self.notes))
-        return _written(text(self.profile.programs[int(number)], long), path)
+        return _written(queries.program_text(self.profile.programs[int(number)], long), path)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.program import Program
 from xprof_nb.params import (
     BuffersParams,
     EventsParams,
@@ -125,6 +126,20 @@ def _sql(profile: ProfileData, params: SqlParams) -> Answer:
     from xprof_nb.analysis.sql import sql
 
     return sql(profile, _selection(params), params.text, params.limit, params.seconds)
+
+
+def graph_dot(answer: Answer) -> str:
+    """Return an answer of ``graph`` in the DOT language."""
+    from xprof_nb.analysis.graph_export import dot
+
+    return dot(answer)
+
+
+def program_text(program: Program, is_long: bool) -> str:
+    """Return a whole program as HLO text."""
+    from xprof_nb.analysis.graph_export import text
+
+    return text(program, is_long)
 
 
 def sql_schema() -> pd.DataFrame:

@@ -16,7 +16,8 @@ from tests.formats.hlo_messages import small_proto
 from tests.xprof_oracle import ask_xprof
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.analysis.buffer_lifetimes import program_order
-from xprof_nb.analysis.buffers import live_curve, plan_of
+from xprof_nb.analysis.buffers import live_curve
+from xprof_nb.analysis.memory_plan import plan_of
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.xprof_buffers import replayed
 from xprof_nb.errors import UsageError
@@ -267,16 +268,16 @@ def test_a_value_lives_from_its_op_to_its_last_reader(tmp_path: Path) -> None:
 
 
 def test_work_grows_no_faster_than_the_program(tmp_path: Path) -> None:
-    from time import perf_counter
+    from time import process_time
 
     def seconds(steps: int, folder: Path) -> float:
         profile = opened(folder, chain=chain(steps))
-        start = perf_counter()
+        start = process_time()
         profile.buffers()
-        return perf_counter() - start
+        return process_time() - start
 
     small = min(seconds(500, tmp_path / f"small{number}") for number in range(3))
-    assert seconds(5000, tmp_path / "large") <= 11 * small + 0.2
+    assert seconds(5000, tmp_path / "large") <= 11 * small + 0.3
 
 
 def test_no_plan_says_why(corpus: Path, tmp_path: Path) -> None:

@@ -7,22 +7,20 @@ computes in place of another. xprof's memory viewer differs, see `xprof_nb.analy
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.buffer_lifetimes import Lifetimes, lifetimes, shape_of
+from xprof_nb.analysis.buffer_lifetimes import shape_of
+from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, listed, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection
-from xprof_nb.errors import DamagedFileError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.buffers import Allocation, BufferAssignment, ShapeIndex
+from xprof_nb.model.buffers import Allocation, ShapeIndex
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
@@ -56,37 +54,6 @@ _SPACES = {("tpu", 0): "HBM", ("tpu", 1): "VMEM"}
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """One memory space of one program.
-
-    Attributes
-    ----------
-    live_bytes
-        Bytes that hold something while the op at each position of the program runs; at least one position.
-    """
-
-    program: Program
-    color: int
-    life: Lifetimes
-    live_bytes: Ints
-
-    @property
-    def peak(self) -> int:
-        """The first position with the most live bytes."""
-        return int(np.argmax(self.live_bytes))
-
-    @property
-    def peak_bytes(self) -> int:
-        """The most bytes live at once."""
-        return int(self.live_bytes[self.peak])
-
-    @property
-    def allocations(self) -> list[Allocation]:
-        """What the program allocates in this memory space; a thread's own few bytes are on its stack."""
-        return _allocations(self.program.buffers, self.color)
-
-
 def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_xprof: bool) -> Answer:
     """Return the buffers of a program in one memory space, the largest first.
 
@@ -99,12 +66,12 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
     UsageError
         The profile knows no such program.
     """
-    programs = _with_plan(profile, matching_programs(profile, selection.program), memory_space)
+    programs = planned_programs(profile, matching_programs(profile, selection.program), memory_space)
     if not programs:
         return Answer(
             pd.DataFrame(columns=COLUMNS), {"sentence": "No program is described."}, _why_none(profile, selection)
         )
-    plan = _largest(profile, programs, memory_space)
+    plan = largest_plan(profile, programs, memory_space)
     if like_xprof:
         from xprof_nb.analysis import xprof_buffers  # noqa: PLC0415  (it needs this module)
 
@@ -122,71 +89,13 @@ def live_curve(profile: ProfileData, selection: Selection, memory_space: int = 0
     DataFrame
         ``position, op, live_bytes``; loops and calls are walked into, each once, before the op that calls.
     """
-    programs = _with_plan(profile, matching_programs(profile, selection.program), memory_space)
+    programs = planned_programs(profile, matching_programs(profile, selection.program), memory_space)
     if not programs:
         return pd.DataFrame({"position": [], "op": [], "live_bytes": []})
-    plan = _largest(profile, programs, memory_space)
+    plan = largest_plan(profile, programs, memory_space)
     count = len(plan.live_bytes)
     names = pd.Series(plan.life.order[:count], dtype=object)
     return pd.DataFrame({"position": np.arange(len(names)), "op": names, "live_bytes": plan.live_bytes[: len(names)]})
-
-
-def plan_of(program: Program, color: int) -> Plan:
-    """Return one memory space of a program over program order."""
-    life, assignment = lifetimes(program), program.buffers
-    held = sum(allocation.size_bytes for allocation in _allocations(assignment, color) if allocation.is_held)
-    changes = np.zeros(max(len(life.order), 1) + 1, np.int64)
-    mine = np.flatnonzero(_is_temporary(assignment, color)[life.held])
-    sizes = np.array([buffer.size_bytes for buffer in assignment.buffers], np.int64)[life.held[mine]]
-    np.add.at(changes, life.start[mine], sizes)
-    np.subtract.at(changes, life.end[mine] + 1, sizes)
-    return Plan(program, color, life, held + np.cumsum(changes[:-1]))
-
-
-def _allocations(assignment: BufferAssignment, color: int) -> list[Allocation]:
-    return [each for each in assignment.allocations if each.color == color and each.kind != "thread-local"]
-
-
-def _allocated(program: Program, color: int) -> int:
-    return sum(allocation.size_bytes for allocation in _allocations(program.buffers, color))
-
-
-def _is_temporary(assignment: BufferAssignment, color: int) -> NDArray[np.bool_]:
-    """Return which buffers come and go in this memory space."""
-    places = assignment.allocations
-    return np.array(
-        [
-            buffer.allocation >= 0
-            and places[buffer.allocation].kind == "temporary"
-            and places[buffer.allocation].color == color
-            for buffer in assignment.buffers
-        ],
-        np.bool_,
-    )
-
-
-def _with_plan(profile: ProfileData, programs: list[Program], color: int) -> list[Program]:
-    """Return the programs that say where they keep their values, what allocates most first."""
-    planned = []
-    for program in programs:
-        with suppress(DamagedFileError):
-            if program.buffers.allocations:
-                planned.append(program)
-    planned.sort(key=lambda program: -_allocated(program, color))
-    while planned and readable_program(profile, planned[0].id) is None:
-        del planned[0]
-    return planned
-
-
-def _largest(profile: ProfileData, programs: list[Program], color: int) -> Plan:
-    """Return the plan with the largest peak; no peak is above what is allocated, so few have to be worked out."""
-    best = plan_of(programs[0], color)
-    for program in programs[1:]:
-        if _allocated(program, color) <= best.peak_bytes:
-            break
-        if readable_program(profile, program.id) is not None:
-            best = max(best, plan_of(program, color), key=lambda plan: plan.peak_bytes)
-    return best
 
 
 def _table(plan: Plan, profile: ProfileData) -> pd.DataFrame:
@@ -305,7 +214,7 @@ def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: 
         "peak_position": plan.peak,
         "peak_op": order[plan.peak] if order else None,
         "unpadded_peak_bytes": plan.peak_bytes - int(at_peak["padding_bytes"].sum()),
-        "allocated_bytes": _allocated(program, plan.color),
+        "allocated_bytes": allocated_bytes(program, plan.color),
         "parameter_bytes": sum(each.size_bytes for each in plan.allocations if each.is_parameter),
         "output_bytes": sum(each.size_bytes for each in plan.allocations if each.is_output),
         "aliased_bytes": sum(each.size_bytes for each in plan.allocations if each.is_parameter and each.is_output),
@@ -319,13 +228,13 @@ def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: 
             {
                 "memory_space": color,
                 "memory": _space(profile, color),
-                "allocated_bytes": _allocated(program, color),
-                "peak_bytes": plan_of(program, color).peak_bytes,
+                "allocated_bytes": allocated_bytes(program, color),
+                "peak_bytes": in_space(program, color, plan.life).peak_bytes,
             }
             for color in program.buffers.colors
         ],
         "programs": [
-            {"program": other.name, "program_id": str(other.id), "allocated_bytes": _allocated(other, plan.color)}
+            {"program": other.name, "program_id": str(other.id), "allocated_bytes": allocated_bytes(other, plan.color)}
             for other in programs[:_MOST_PROGRAMS]
         ],
     }
@@ -377,7 +286,7 @@ def _notes(plan: Plan, programs: list[Program], selection: Selection) -> list[st
         notes.append(f"{label(plan.program)} has nothing in memory space {plan.color}.")
     if spaces:
         notes.append(f"memory_space= also takes {', '.join(map(str, spaces))} here.")
-    rebuilt = ~plan.life.is_simulated & _is_temporary(plan.program.buffers, plan.color)
+    rebuilt = ~plan.life.is_simulated & is_temporary(plan.program.buffers, plan.color)
     if rebuilt.any() and not plan.program.buffers.traces:
         notes.append("The profile has no heap trace of this program: lifetimes are rebuilt from its schedule.")
     return notes

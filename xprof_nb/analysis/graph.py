@@ -132,11 +132,11 @@ def _unknown(programs: list[Program], op: str) -> UsageError:
 
 def _measured(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     """Return what ran in the chosen part of the profile, by program id and op, summed over the devices."""
-    table = op_tables.op_table(profile, replace(selection, program=None)).frame
-    if not len(table):
+    table = op_tables.op_table(profile, replace(selection, program=None))
+    if not len(table.frame):
         index = pd.MultiIndex.from_arrays([[], []], names=["program_id", "op"])
         return pd.DataFrame(columns=_MEASURED, index=index, dtype=float)
-    return xprof_compat.by_op(op_tables.corrected(table)).set_index(["program_id", "op"])[_MEASURED]
+    return xprof_compat.by_op(op_tables.corrected(table.frame, table.peaks)).set_index(["program_id", "op"])[_MEASURED]
 
 
 def _of(measured: pd.DataFrame, program: Program) -> pd.DataFrame:
