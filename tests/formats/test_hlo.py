@@ -258,6 +258,15 @@ def test_an_unknown_element_type_has_a_name() -> None:
     assert str(program_from(message).instructions["p"].shape) == "type999[4,3]{1,0}"
 
 
+def test_an_entry_that_goes_by_another_name_is_found_by_its_id() -> None:
+    message = small_proto()
+    message.hlo_module.entry_computation_name = "mahn"
+    assert program_from(message).entry == "main"
+    message.hlo_module.entry_computation_id = 77
+    with pytest.raises(DamagedFileError, match="refers to computation 77"):
+        _ = program_from(message).entry
+
+
 def test_every_recorded_program_reads(corpus: Path) -> None:
     count = 0
     for folder in ("tpu-v6e-psum", "mi300x-jax-gemm", "mi300x-jax-conv", "mi350-te-attention"):

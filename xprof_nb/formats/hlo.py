@@ -123,10 +123,12 @@ class _Reader:
             raise _DanglingIdError("it has no computation")
         computations = [self._computation(computation) for computation in message.computations]
         _check_calls(computations)
+        by_name = {computation.name: computation for computation in computations}
+        stated = message.entry_computation_name
         assignment = message.device_assignment
         return Module(
-            entry=message.entry_computation_name or self._called(message.entry_computation_id),
-            computations={computation.name: computation for computation in computations},
+            entry=stated if stated in by_name else self._called(message.entry_computation_id),
+            computations=by_name,
             num_partitions=assignment.computation_count or 1,
             replica_count=assignment.replica_count or 1,
         )
