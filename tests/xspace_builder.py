@@ -68,6 +68,10 @@ class PlaneBuilder:
             self._add_stats(entry, stats or {})
         return self._ids[name]
 
+    def alias(self, short: str, name: str) -> None:
+        """Let events call a metadata entry by a shorter name."""
+        self._ids[short] = self._ids[name]
+
     def line(self, name: str, timestamp_ns: int = 0, number: int | None = None) -> LineBuilder:
         """Add a line."""
         number = len(self.message.lines) + 1 if number is None else number

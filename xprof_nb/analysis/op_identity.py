@@ -14,6 +14,7 @@ from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmetic, stated_dtype
 from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
+from xprof_nb.formats.asynchronous import start_keys
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
@@ -70,7 +71,7 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     named = zip(frame["category"], frame["op"], strict=True)
     frame["category"] = words(text or _guessed_category(op) for text, op in named)
     kinds = words(work_kind(text) for text in frame["category"])
-    frame["work_kind"] = kinds.mask(_touches_host(keys), "host")
+    frame["work_kind"] = kinds.mask(_touches_host(profile, keys), "host")
     return frame
 
 
@@ -123,15 +124,17 @@ def _trust_normalised(frame: pd.DataFrame, ratio: NDArray[np.float64], device: D
     frame.loc[counted, "compute_passes"] = ratio[counted]
 
 
-def _touches_host(keys: OpKeys) -> NDArray[np.bool_]:
-    """Return which ops copy to or from host memory, space 5 in a TPU's layouts; a done half as its start half."""
-    copies = {
-        str(op)
-        for op, text in zip(keys.op, keys.hlo_text, strict=True)
-        if text and "copy" in str(op) and _HOST_MEMORY in text.partition(" = ")[2].partition("metadata=")[0]
-    }
-    halves = copies | {op.replace("-start", "-done") for op in copies}
-    return np.array([str(op) in halves for op in keys.op], np.bool_)
+def _touches_host(profile: ProfileData, keys: OpKeys) -> NDArray[np.bool_]:
+    """Return which ops copy to or from host memory, space 5 in a layout; a done half as the start half it completes."""
+    copies = np.array(
+        [
+            bool(text) and "copy" in str(op) and _HOST_MEMORY in text.partition(" = ")[2].partition("metadata=")[0]
+            for op, text in zip(keys.op, keys.hlo_text, strict=True)
+        ],
+        np.bool_,
+    )
+    started = start_keys(keys, profile.programs)
+    return copies | ((started >= 0) & copies[started])
 
 
 def readable_program(profile: ProfileData, program_id: int) -> Program | None:

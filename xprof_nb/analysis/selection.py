@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.errors import UsageError
+from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -96,7 +97,7 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
         [
             row
             for row, device in enumerate(trace.devices)
-            if selection.device in (None, device.name, device.ordinal, str(device.ordinal))
+            if _is_chosen(device, selection.device)
         ],
         np.int64,
     )
@@ -116,6 +117,13 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
         inside, total_ps = _in_step(trace, selection.step, devices)
         keep &= inside
     return HostPart(trace, np.flatnonzero(keep), devices, total_ps)
+
+
+def _is_chosen(device: Device, wanted: str | int | None) -> bool:
+    """Return whether a filter means the device; one of a second kind, such as a SparseCore, has to be named."""
+    if device.kind:
+        return wanted == device.name
+    return wanted in (None, device.name, device.ordinal, str(device.ordinal))
 
 
 def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes, plausible
+from xprof_nb.formats import cpu, device_planes, device_warnings, plausible
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
@@ -20,7 +20,7 @@ from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.allocations import no_allocations
 from xprof_nb.model.program import Program
-from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks
+from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks, no_spans
 
 _GPU = re.compile(r"/device:GPU:\d+$")
 
@@ -48,12 +48,16 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
     hull = plausible.span(space)
     host_plane = space.plane("/host:CPU")
     programs = read_programs(space)
-    cores = device_planes.tensor_cores(space)
+    cores = device_planes.tpu_cores(space)
     gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
     notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *mended]
+    window_ps, window_source = _window(space, hull)
+    spans = no_spans()
     if cores:
         marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
-        found = device_planes.read_tensor_cores(cores, host, marks, programs)
+        read = device_planes.read_tpu_cores(cores, host, host_plane, marks, programs)
+        found, spans = read.host_ops, read.spans
+        notes += device_warnings.warnings(found.devices, found.ops, read.runs, programs, window_ps)
     elif gpus:
         notes.append(f"Kernels of GPU planes ({len(gpus)} here) are not analysed by this version.")
         found = _nothing()
@@ -61,7 +65,6 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         found = cpu.read_host_ops(host_plane, host)
     else:
         found = _nothing()
-    window_ps, window_source = _window(space, hull)
     trace = HostTrace(
         host=host,
         file=space.source,
@@ -79,6 +82,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
         session_ns=_session(space),
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
+        spans=spans,
     )
     return HostFile(trace, programs)
 

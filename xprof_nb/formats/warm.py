@@ -6,7 +6,12 @@ import logging
 import threading
 from importlib import import_module
 
-KERNEL_HOMES = ["xprof_nb.formats.xspace", "xprof_nb.formats.nesting", "xprof_nb.formats.factors"]
+KERNEL_HOMES = [
+    "xprof_nb.formats.xspace",
+    "xprof_nb.formats.nesting",
+    "xprof_nb.formats.factors",
+    "xprof_nb.formats.asynchronous",
+]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 
 _log = logging.getLogger(__name__)

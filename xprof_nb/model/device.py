@@ -86,6 +86,8 @@ class Device:
         Number of that chip among those of all hosts, if the runtime says it.
     model
         ``"TPU v6 Lite"``, or the processor's name, ``""`` if unknown.
+    kind
+        ``"SparseCore"`` for a core beside the main one of a chip, which times of the device leave out; else ``""``.
     """
 
     host: str
@@ -96,3 +98,4 @@ class Device:
     chip: int | None = None
     global_chip: int | None = None
     peaks: Peaks = field(default_factory=Peaks)
+    kind: str = ""

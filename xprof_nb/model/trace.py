@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.model.activity import HostActivity, no_activity
 from xprof_nb.model.allocations import Allocations, no_allocations
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
@@ -124,15 +125,58 @@ class ProgramRuns:
 
 @dataclass(frozen=True, eq=False)
 class StepMarks:
-    """Steps the program annotated, in time order, on the host's clock."""
+    """Steps the program annotated or the runtime recorded, in time order, on the host's clock.
+
+    Attributes
+    ----------
+    device
+        The device that a step was recorded for, a row of `HostTrace.devices`; None where the program marked them,
+        each for all devices.
+    """
 
     name: Texts
     number: Ints
     start_ps: Ints
     duration_ps: Ints
+    device: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class AsyncSpans:
+    """Asynchronous ops from the start of their start half to the end of their done half, S rows.
+
+    Attributes
+    ----------
+    key, done
+        Rows of `OpKeys`: the start half, and the done half, -1 where only the start is known.
+    start_ps, duration_ps
+        On the device's clock, as those of `OpEvents`.
+    host_start_ps, host_duration_ps
+        On the host's clock.
+    recorded
+        Whether the profile states the span; else it was put together from the halves.
+    """
+
+    key: NDArray[np.int32]
+    done: NDArray[np.int32]
+    device: NDArray[np.int32]
+    start_ps: Ints
+    duration_ps: Ints
+    host_start_ps: Ints
+    host_duration_ps: Ints
+    recorded: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+def no_spans() -> AsyncSpans:
+    """Return the table of a host without asynchronous ops."""
+    rows, whole = np.empty(0, np.int32), np.empty(0, np.int64)
+    return AsyncSpans(rows, rows, rows, whole, whole, whole, whole, np.empty(0, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +187,10 @@ class HostTrace:
     ----------
     find_runs
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
-    find_kernels, find_allocations, find_framework_events, find_events
-        Give `kernels`, `allocations`, `framework_events` and `events`, from the file if need be.
+    spans
+        Asynchronous ops of devices whose op events show the two halves alone.
+    find_kernels, find_allocations, find_activity, find_framework_events, find_events
+        Give `kernels`, `allocations`, `activity`, `framework_events` and `events`, from the file if need be.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -168,8 +214,10 @@ class HostTrace:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     session_ns: tuple[int, int] | None = None
+    spans: AsyncSpans = field(default_factory=no_spans)
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
+    find_activity: Callable[[], HostActivity] = no_activity
     find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
     find_events: Callable[[], Events] = no_events
 
@@ -192,6 +240,11 @@ class HostTrace:
     def framework_events(self) -> FrameworkEvents:
         """What the framework ran on the host itself."""
         return self.find_framework_events()
+
+    @cached_property
+    def activity(self) -> HostActivity:
+        """What the host did about the devices' work: launches, transfers, compilations, input."""
+        return self.find_activity()
 
     @property
     def events(self) -> Events:

@@ -1,0 +1,189 @@
+"""Lines of an accelerator plane: op executions, program runs, steps the runtime recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.formats import nesting, plausible
+from xprof_nb.formats.xspace import XPlane
+from xprof_nb.model.columns import words
+from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
+
+OPS = ("XLA Ops", "Sparse Core Ops")
+MODULES = ("XLA Modules", "Sparse Core Modules")
+STEPS = ("Steps", "Sparse Core Steps")
+
+
+def rows_of(plane: XPlane, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the events of every line of these names; one whose metadata is missing has no name and is left out."""
+    first = plane.lines.first_event
+    wanted = [
+        np.arange(first[row], first[row + 1], dtype=np.int64)
+        for row, name in enumerate(plane.lines.name)
+        if name in names
+    ]
+    rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
+    return rows[plane.events.metadata[rows] >= 0]
+
+
+def device_times(plane: XPlane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return start and duration on the device's clock, on the host's where the runtime does not give them."""
+    events = plane.events
+    offset, duration = plane.event_stats("device_offset_ps", "device_duration_ps")
+    has_offset = offset.present & (np.abs(offset.ints()) <= plausible.LARGEST_SPAN_PS)
+    has_duration = duration.present & (duration.ints() >= 0) & (duration.ints() <= plausible.LONGEST_PS)
+    start_ps = np.where(has_offset, offset.ints(), events.start_ps)[rows]
+    return start_ps, np.where(has_duration, duration.ints(), events.duration_ps)[rows]
+
+
+def op_events(plane: XPlane, device: int) -> pd.DataFrame:
+    """Return the events of the plane's op line, self times by inclusion of device time.
+
+    An aggregated event has no place in time: it contains nothing and nothing contains it.
+    """
+    rows = rows_of(plane, OPS)
+    events = plane.events
+    start_ps, duration_ps = device_times(plane, rows)
+    end_ps = start_ps + duration_ps
+    # A group of its own for each aggregated event.
+    group = np.where(events.positioned[rows], 0, np.arange(1, len(rows) + 1)).astype(np.int32)
+    parent = nesting.parents(group, start_ps, end_ps)
+    return pd.DataFrame(
+        {
+            "metadata": events.metadata[rows],
+            "device": np.full(len(rows), device, np.int32),
+            "start_ps": start_ps,
+            "duration_ps": duration_ps,
+            "self_ps": nesting.shared_times(group, parent, start_ps, end_ps),
+            "host_start_ps": events.start_ps[rows],
+            "host_duration_ps": events.duration_ps[rows],
+            "occurrences": np.maximum(events.occurrences[rows], 1),
+            "contains": nesting.containers(parent),
+        }
+    )
+
+
+def program_runs(planes: Sequence[XPlane]) -> ProgramRuns:
+    """Return the program runs of the planes, which are the devices in order."""
+    frames = []
+    for device, plane in enumerate(planes):
+        rows = rows_of(plane, MODULES)
+        events = plane.events
+        labels = [plane.metadata.name[row] for row in events.metadata[rows]]
+        named = [split_program_label(label) for label in labels]
+        frames.append(
+            pd.DataFrame(
+                {
+                    "device": np.full(len(rows), device, np.int32),
+                    "program_id": np.array([program_id for _, program_id in named], np.uint64),
+                    "program": np.array([name for name, _ in named], object),
+                    "run_id": plane.event_stat("run_id").ints()[rows],
+                    "start_ps": events.start_ps[rows],
+                    "duration_ps": events.duration_ps[rows],
+                }
+            )
+        )
+    runs = pd.concat(frames, ignore_index=True).sort_values(["device", "start_ps"], kind="stable")
+    return ProgramRuns(**{name: runs[name].to_numpy() for name in ProgramRuns.__dataclass_fields__})
+
+
+def step_marks(planes: Sequence[XPlane]) -> StepMarks:
+    """Return the steps the runtime recorded for each plane, by the number that is the event's name."""
+    frames = []
+    for device, plane in enumerate(planes):
+        rows = rows_of(plane, STEPS)
+        names = np.array(plane.metadata.name, object)[plane.events.metadata[rows]]
+        numbers = [int(name) if re.fullmatch(r"\d{1,18}", name) else -1 for name in names]
+        frames.append(
+            pd.DataFrame(
+                {
+                    "name": names,
+                    "number": np.where(np.array(numbers, np.int64) < 0, np.arange(len(rows)), numbers),
+                    "start_ps": plane.events.start_ps[rows],
+                    "duration_ps": plane.events.duration_ps[rows],
+                    "device": np.full(len(rows), device, np.int32),
+                }
+            )
+        )
+    marks = pd.concat(frames, ignore_index=True).sort_values(["start_ps", "device"], kind="stable")
+    return StepMarks(**{name: marks[name].to_numpy() for name in StepMarks.__dataclass_fields__})
+
+
+def joined(keys: pd.DataFrame, events: pd.DataFrame, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
+    """Give ops of equal (program id, name) one key and drop what is no op."""
+    events = events[keys["is_op"].to_numpy()[events["key"]]]
+    identity = keys["program_id"].astype(str) + "/" + keys["op"]
+    codes, _ = pd.factorize(identity[events["key"]])
+    distinct = keys.iloc[events["key"].to_numpy()[_first_of(codes)]].reset_index(drop=True)
+    events = events.assign(key=codes.astype(np.int32)).sort_values(["device", "start_ps"], kind="stable")
+    n = len(events)
+    ops = OpEvents(
+        key=events["key"].to_numpy(np.int32),
+        device=events["device"].to_numpy(np.int32),
+        start_ps=events["start_ps"].to_numpy(np.int64),
+        duration_ps=events["duration_ps"].to_numpy(np.int64),
+        host_duration_ps=events["host_duration_ps"].to_numpy(np.int64),
+        self_ps=events["self_ps"].to_numpy(np.float64),
+        transfer_ps=np.full(n, np.nan),
+        host_start_ps=events["host_start_ps"].to_numpy(np.int64),
+        run_id=np.zeros(n, np.int64),
+        step=np.full(n, -1, np.int32),
+        occurrences=events["occurrences"].to_numpy(np.int64),
+        contains=events["contains"].to_numpy(np.bool_),
+    )
+    names = [name for name in OpKeys.__dataclass_fields__ if name in distinct]
+    columns: dict[str, Any] = {name: distinct[name].to_numpy() for name in names}
+    columns["program"] = np.array([programs.get(int(number), "") for number in distinct["program_id"]], object)
+    for name in ("op", "category", "framework_op", "source", "hlo_text", "duplicate_of"):
+        columns[name] = words(distinct[name]).to_numpy()
+    return OpKeys(**columns), ops
+
+
+def _first_of(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return, for codes numbered by first appearance, where each appears first."""
+    return np.unique(codes, return_index=True)[1]
+
+
+def split_program_label(label: str) -> tuple[str, int]:
+    """Return module name and program id of ``jit_f(123)``; the id is 0 where there is none."""
+    found = re.fullmatch(r"(.*)\((-?\d{1,20})\)", label, re.DOTALL)
+    return (found[1], int(found[2]) % 2**64) if found else (label, 0)
+
+
+def last_begun(
+    group: NDArray[Any], start_ps: NDArray[np.int64], of: NDArray[Any], at_ps: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return, for each moment of a group, the row of the last interval of the group that has begun, -1 if none.
+
+    Parameters
+    ----------
+    group, start_ps
+        Intervals in any order.
+    of, at_ps
+        Moments.
+    """
+    found = np.full(len(at_ps), -1, np.int64)
+    order = np.lexsort((start_ps, group))
+    groups, starts = group[order], start_ps[order]
+    for number in np.unique(of):
+        low, high = np.searchsorted(groups, [number, number + 1])
+        mine = np.flatnonzero(of == number)
+        position = low + np.searchsorted(starts[low:high], at_ps[mine], side="right") - 1
+        known = position >= low
+        found[mine[known]] = order[position[known]]
+    return found
+
+
+def inside(
+    row: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64], at_ps: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows of `last_begun` whose interval has not ended by then, else -1."""
+    if not len(start_ps):
+        return row
+    return np.where((row >= 0) & (at_ps < start_ps[row] + duration_ps[row]), row, -1)

@@ -1,0 +1,91 @@
+"""Event metadata of an accelerator plane: the identity and the costs of its ops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.formats.xspace import XPlane
+
+_HBM, _CMEM, _READ, _WRITE = 1, 2, 1, 2
+_TRAFFIC = ["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
+
+
+def op_keys(plane: XPlane) -> pd.DataFrame:
+    """Return one row per event metadata of the plane, with the identity and the costs of an op."""
+    metadata = plane.metadata
+    shown = [display or name for name, display in zip(metadata.name, metadata.display_name, strict=True)]
+    frame = pd.DataFrame(
+        {
+            "program_id": plane.metadata_stat("program_id").ints().view(np.uint64),
+            "symbol_id": plane.metadata_stat("symbol_id").ints(),
+            "op": shown,
+            "hlo_text": metadata.name,
+            "category": _texts(plane, "hlo_category"),
+            "framework_op": _texts(plane, "tf_op"),
+            "source": _texts(plane, "source"),
+            "duplicate_of": _texts(plane, "deduplicated_name"),
+            "flops": plane.metadata_stat("flops").floats(),
+            "model_flops": plane.metadata_stat("model_flops").floats(),
+            "bytes_accessed": plane.metadata_stat("bytes_accessed").floats(),
+        }
+    )
+    frame["is_op"] = plane.metadata_stat("program_id").present & (frame["symbol_id"] != 0)
+    traffic = [_traffic(blob) for blob in plane.metadata_stat("memory_access_breakdown").blobs()]
+    frame[_TRAFFIC] = np.array(traffic).reshape(-1, len(_TRAFFIC))
+    return frame
+
+
+def varint_fields(message: bytes) -> list[tuple[int, int]]:
+    """Return (field, value) of the scalar fields of a small message; nested fields are stepped over."""
+    fields, position = [], 0
+    while position < len(message):
+        tag, position = _varint(message, position)
+        value, position = _varint(message, position)
+        if tag & 7 == 2:
+            position += value
+        else:
+            fields.append((tag >> 3, value))
+    return fields
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    """Return a number of at most 64 bits and what follows it; protobuf writes none of more than 10 bytes."""
+    value = shift = 0
+    while position < len(message) and shift < 70:
+        byte = message[position]
+        position += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            break
+    return value % 2**64, position
+
+
+def _texts(plane: XPlane, stat: str) -> NDArray[np.object_]:
+    codes, labels = plane.metadata_stat(stat).texts()
+    return np.array([*labels, None], dtype=object)[codes]
+
+
+def _traffic(breakdown: bytes | None) -> tuple[float, ...]:
+    """Return the bytes of one access breakdown, as in `_TRAFFIC`: of HBM, read and written on chip, of CMEM alone."""
+    if breakdown is None:
+        return (np.nan,) * len(_TRAFFIC)
+    hbm = read = written = cmem_read = cmem_written = 0
+    position = 0
+    while position < len(breakdown):
+        _, position = _varint(breakdown, position)
+        size, position = _varint(breakdown, position)
+        access = dict(varint_fields(breakdown[position : position + size]))
+        position += size
+        count, space = access.get(3, 0), access.get(2)
+        if space == _HBM:
+            hbm += count
+        elif access.get(1) == _READ:
+            read += count
+            cmem_read += count * (space == _CMEM)
+        elif access.get(1) == _WRITE:
+            written += count
+            cmem_written += count * (space == _CMEM)
+    return float(hbm), float(read), float(written), float(cmem_read), float(cmem_written)
