@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.errors import UsageError
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
@@ -97,7 +97,7 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
         [
             row
             for row, device in enumerate(trace.devices)
-            if _is_chosen(device, selection.device)
+            if is_chosen(device, selection.device)
         ],
         np.int64,
     )
@@ -119,11 +119,16 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
     return HostPart(trace, np.flatnonzero(keep), devices, total_ps)
 
 
-def _is_chosen(device: Device, wanted: str | int | None) -> bool:
+def is_chosen(device: Device, wanted: str | int | None) -> bool:
     """Return whether a filter means the device; one of a second kind, such as a SparseCore, has to be named."""
     if device.kind:
         return wanted == device.name
     return wanted in (None, device.name, device.ordinal, str(device.ordinal))
+
+
+def program_rows(trace: HostTrace, program: str | int) -> NDArray[np.int64]:
+    """Return the rows of the op events of a program, which is given by name or id."""
+    return np.flatnonzero(_program_keys(trace, program)[trace.ops.key])
 
 
 def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
@@ -135,16 +140,11 @@ def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
 def _in_step(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return which ops belong to a step, and how long it lasts on each device."""
     spans = step_spans(trace)
-    spans = spans[spans["step"] == step]
-    ops = trace.ops
-    inside = np.zeros(len(ops), np.bool_)
+    rows = np.flatnonzero(spans["step"] == step)
+    inside = np.isin(steps_of_ops(trace), rows)
+    lengths = spans["duration_ps"].to_numpy(np.int64)[rows]
+    of_device = np.searchsorted(devices, spans["device_row"].to_numpy(np.int64)[rows])
+    known = np.isin(spans["device_row"].to_numpy(np.int64)[rows], devices)
     total_ps = np.zeros(len(devices), np.int64)
-    for span in spans.itertuples():
-        on_device = np.isin(ops.device, [span.device_row]) if span.device_row >= 0 else np.ones(len(ops), np.bool_)
-        if span.mark >= 0 and (ops.step >= 0).any():
-            inside |= ops.step == span.mark
-        else:
-            within = (ops.host_start_ps >= span.start_ps) & (ops.host_start_ps < span.start_ps + span.duration_ps)
-            inside |= on_device & within
-        total_ps[(devices == span.device_row) | (span.device_row < 0)] += span.duration_ps
+    np.add.at(total_ps, of_device[known], lengths[known])
     return inside, total_ps

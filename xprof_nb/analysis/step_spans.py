@@ -1,56 +1,154 @@
-"""Where steps begin and end: as the program marked them, or inferred from a program that runs again and again."""
+"""Where steps begin and end on each device: as marked, as recorded, or inferred from programs that run again and again."""
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from xprof_nb.analysis.step_patterns import repetitions
 from xprof_nb.model.trace import HostTrace
+
+Rows = NDArray[np.int64]
+CUT = ("cut at the beginning of the capture", "cut at the end of the capture")
+FEWEST_FOR_TYPICAL = 3
+"""Steps from which on an outer one with fewer ops than the others is known to be cut."""
+
+_SPANS: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
+_STEPS: WeakKeyDictionary[HostTrace, Rows] = WeakKeyDictionary()
 
 
 def step_spans(trace: HostTrace) -> pd.DataFrame:
-    """Return the steps of a host: step, name, kind, device_row (-1: all), mark (-1: none), start, duration, partial."""
-    return _marked(trace) if len(trace.marks) else _inferred(trace)
+    """Return the steps of a host, one row per device and step, by device and time; not to be changed.
+
+    A marked step begins with its mark, or when the device has finished the step before it, since work is launched
+    ahead; it ends with its mark or with its last op, whichever is later. A step the runtime recorded for a device, and
+    an inferred one, last as long as recorded, or from the first to the last of its program runs.
+
+    Returns
+    -------
+    DataFrame
+        ``step``, ``name``, ``kind`` (marked, recorded, inferred), ``device_row`` (-1: no device is known), ``mark``
+        (row of the host's marks, -1: none), ``start_ps``, ``duration_ps``, ``is_partial``, ``cut`` (one of `CUT`
+        or None).
+    """
+    if trace not in _SPANS:
+        _SPANS[trace] = _with_cuts(trace, _spans(trace))
+    return _SPANS[trace]
+
+
+def steps_of_ops(trace: HostTrace) -> Rows:
+    """Return for each op of a host the row of `step_spans` it belongs to, -1 if none; not to be changed."""
+    if trace not in _STEPS:
+        _STEPS[trace] = _rows_of_ops(trace, step_spans(trace))
+    return _STEPS[trace]
+
+
+def _spans(trace: HostTrace) -> pd.DataFrame:
+    marks = trace.marks
+    if not len(marks):
+        return _inferred(trace)
+    if marks.device is not None:
+        return _frame(marks.number, marks.name, "recorded", marks.device, np.arange(len(marks)), marks.start_ps,
+                      marks.start_ps + marks.duration_ps)  # fmt: skip
+    return _marked(trace)
 
 
 def _marked(trace: HostTrace) -> pd.DataFrame:
-    marks = trace.marks
-    begin, end = trace.window_ps
-    return pd.DataFrame(
-        {
-            "step": marks.number,
-            "name": marks.name,
-            "kind": "marked",
-            "device_row": -1,
-            "mark": np.arange(len(marks)),
-            "start_ps": marks.start_ps,
-            "duration_ps": marks.duration_ps,
-            "is_partial": (marks.start_ps < begin) | (marks.start_ps + marks.duration_ps > end),
-        }
-    )
+    marks, ops = trace.marks, trace.ops
+    inner = np.flatnonzero(~_around_others(marks.start_ps, marks.start_ps + marks.duration_ps))
+    start, end = marks.start_ps[inner], (marks.start_ps + marks.duration_ps)[inner]
+    devices = [row for row, device in enumerate(trace.devices) if not device.kind]
+    by_mark = ops.step if (ops.step >= 0).any() else _marks_by_time(ops.host_start_ps, start, end, inner)
+    worked_until = np.full((len(trace.devices), len(marks)), np.iinfo(np.int64).min)
+    mine = by_mark >= 0
+    op_end = ops.host_start_ps + np.maximum(ops.host_duration_ps, ops.duration_ps)
+    np.maximum.at(worked_until, (ops.device[mine], by_mark[mine]), op_end[mine])
+    parts = []
+    for device in devices or [-1]:
+        last = np.maximum(end, worked_until[device, inner]) if device >= 0 else end
+        last = np.maximum.accumulate(last) if len(last) else last
+        begun = np.maximum(start, np.append(np.iinfo(np.int64).min, last[:-1]))
+        parts.append(_frame(marks.number[inner], marks.name[inner], "marked", np.full(len(inner), device), inner,
+                            begun, np.maximum(last, begun)))  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def _around_others(start: Rows, end: Rows) -> NDArray[np.bool_]:
+    """Return which marks contain the one that begins next: an epoch around steps is no step."""
+    following_end = np.append(end[1:], np.iinfo(np.int64).max)
+    following_start = np.append(start[1:], np.iinfo(np.int64).max)
+    return (following_end <= end) & (following_start < end) & (following_end - following_start < end - start)
+
+
+def _marks_by_time(at_ps: Rows, start: Rows, end: Rows, inner: Rows) -> Rows:
+    row = np.searchsorted(start, at_ps, side="right") - 1
+    within = (row >= 0) & (at_ps < np.append(end, 0)[row])
+    return np.where(within, np.append(inner, -1)[row], -1)
 
 
 def _inferred(trace: HostTrace) -> pd.DataFrame:
-    """Take the program that ran longest in all, if it ran at least twice, as the step."""
+    kinds = np.array([bool(device.kind) for device in trace.devices], np.bool_)
     runs = trace.runs
-    frame = pd.DataFrame(
-        {
-            "device_row": runs.device.astype(np.int64),
-            "program_id": runs.program_id,
-            "name": runs.program,
-            "start_ps": runs.start_ps,
-            "duration_ps": runs.duration_ps,
-        }
-    )
-    totals = frame.groupby("program_id")["duration_ps"].agg(["sum", "count"])
-    per_device = totals["count"] / max(len(trace.devices), 1)
-    repeated = totals[per_device >= 2]
-    frame = frame[frame["program_id"] == repeated["sum"].idxmax()] if len(repeated) else frame.iloc[:0]
-    begin, end = trace.window_ps
-    frame = frame.assign(
-        step=frame.groupby("device_row").cumcount(),
-        kind="inferred",
-        mark=-1,
-        is_partial=(frame["start_ps"] <= begin) | (frame["start_ps"] + frame["duration_ps"] >= end),
-    )
-    return frame.reset_index(drop=True)
+    if kinds.any():
+        runs = type(runs)(**{name: getattr(runs, name)[~kinds[runs.device]] for name in runs.__dataclass_fields__})
+    found = repetitions(runs)
+    frame = _frame(found["step"], found["name"], "inferred", found["device_row"], np.full(len(found), -1),
+                   found["start_ps"], found["end_ps"])  # fmt: skip
+    return frame.assign(is_partial=found["is_cut"].to_numpy(np.bool_))
+
+
+def _frame(number: object, name: object, kind: str, device: object, mark: object, start: object, end: object) -> pd.DataFrame:
+    columns = {"step": number, "name": name, "device_row": device, "mark": mark, "start_ps": start, "end_ps": end}
+    frame = pd.DataFrame({key: np.asarray(values) for key, values in columns.items()})
+    whole = ["step", "device_row", "mark", "start_ps", "end_ps"]
+    frame[whole] = frame[whole].astype(np.int64)
+    frame["name"] = frame["name"].astype(object)
+    frame["duration_ps"] = frame["end_ps"] - frame["start_ps"]
+    frame = frame.sort_values(["device_row", "start_ps"], kind="stable").drop(columns="end_ps")
+    return frame.assign(kind=kind, is_partial=False).reset_index(drop=True)
+
+
+def _with_cuts(trace: HostTrace, spans: pd.DataFrame) -> pd.DataFrame:
+    """Name the steps an edge of the capture cut: of a pattern only a part, or fewer ops than steps further inside.
+
+    Marks and runs that were open at an edge are not recorded at all, so that no time tells.
+    """
+    counts = np.bincount(_rows_of_ops(trace, spans) + 1, minlength=len(spans) + 1)[1:]
+    partial = spans["is_partial"].to_numpy(np.bool_)
+    cut = np.full(len(spans), None, object)
+    for rows in spans.groupby("device_row").indices.values():
+        whole = np.flatnonzero(~(partial[rows] | _fewer_than_typical(counts[rows])))
+        if len(whole):
+            cut[rows[: whole[0]]] = CUT[0]
+            cut[rows[whole[-1] + 1 :]] = CUT[1]
+    is_cut = np.array([text is not None for text in cut], np.bool_)
+    return spans.assign(is_partial=is_cut, cut=pd.Series(cut, dtype=object))
+
+
+def _fewer_than_typical(counts: Rows) -> NDArray[np.bool_]:
+    """Return which steps have fewer ops than most have; nothing is known of steps that differ anyway."""
+    typical = np.median(counts) if len(counts) else 0
+    regular = len(counts) >= FEWEST_FOR_TYPICAL and (counts == typical).sum() * 2 > len(counts)
+    return counts < typical if regular else np.zeros(len(counts), np.bool_)
+
+
+def _rows_of_ops(trace: HostTrace, spans: pd.DataFrame) -> Rows:
+    ops = trace.ops
+    found = np.full(len(ops), -1, np.int64)
+    linked = bool((ops.step >= 0).any()) and (spans["mark"] >= 0).any()
+    for device, rows in spans.groupby("device_row").indices.items():
+        mine = np.flatnonzero(ops.device == device)
+        if linked:
+            row_of_mark = np.full(len(trace.marks) + 1, -1, np.int64)
+            row_of_mark[spans["mark"].to_numpy()[rows]] = rows
+            found[mine] = row_of_mark[ops.step[mine]]
+            continue
+        starts = spans["start_ps"].to_numpy()[rows]
+        ends = starts + spans["duration_ps"].to_numpy()[rows]
+        at = np.searchsorted(starts, ops.host_start_ps[mine], side="right") - 1
+        within = (at >= 0) & (ops.host_start_ps[mine] < ends[at])
+        found[mine[within]] = rows[at[within]]
+    return found

@@ -38,16 +38,16 @@ def _early_lanes(
     length = max(end - begin, 1)
     count = len(devices)
     op_end = _last_ends(ops.device, ops.host_start_ps + ops.host_duration_ps, count, begin)
-    run_end = _last_ends(runs.device, runs.start_ps + runs.duration_ps, count, begin)
+    run_begin = _last_ends(runs.device, runs.start_ps, count, begin)
     notes = []
     for row, device in enumerate(devices):
         alike = [other for other, each in enumerate(devices) if each.kind == device.kind]
         reached = (op_end[row] - begin) / length
-        longest = (max(op_end[alike].max(), run_end[row]) - begin) / length
+        longest = (max(op_end[alike].max(), run_begin[row]) - begin) / length
         if op_end[row] == begin:
             continue
         if longest - reached > EARLY_FRACTION:
-            others = "program runs go on" if run_end[row] == op_end[alike].max(initial=run_end[row]) else "others go on"
+            others = "its programs go on" if run_begin[row] > op_end[alike].max() else "others go on"
             notes.append(_early(device, reached, f"while {others} to {longest:.0%}"))
         elif reached < 1 - EARLY_ALONE_FRACTION:
             notes.append(_early(device, reached, "if work was still running then"))

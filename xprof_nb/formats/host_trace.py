@@ -15,6 +15,7 @@ from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
 from xprof_nb.formats.hlo import read_program
+from xprof_nb.formats.host_activity import read_activity
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XSpace
@@ -83,6 +84,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         session_ns=_session(space),
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
         spans=spans,
+        find_activity=partial(read_activity, read_space, found.marks),
     )
     return HostFile(trace, programs)
 

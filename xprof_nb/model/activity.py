@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-KINDS = ("compile", "input", "to_device", "from_device", "launch", "other")
-"""What an event is about. The order is that of `HostActivity.kind`; where events of one thread nest, the innermost
-kind but "other" tells what was done."""
-COMPILE, INPUT, TO_DEVICE, FROM_DEVICE, LAUNCH, OTHER = range(len(KINDS))
+KINDS = ("compile", "input", "to_device", "from_device", "launch", "wait", "other")
+COMPILE, INPUT, TO_DEVICE, FROM_DEVICE, LAUNCH, WAIT, OTHER = range(len(KINDS))
+"""What an event is about, rows of `KINDS`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,7 @@ class HostActivity:
     name
         Row of `names`.
     kind
-        Row of `KINDS`. "other" rows are what the program's own threads did besides, nested calls left out.
+        Row of `KINDS`. "wait" is for the device; "other" is all that the threads which launch work did, merged.
     line
         Number of the thread in the file.
     self_ps

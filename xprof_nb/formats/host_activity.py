@@ -1,0 +1,117 @@
+"""A host's events about its devices' work: compilations, input, transfers, launches, waits, and what else went on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xprof_nb.formats import nesting, plausible
+from xprof_nb.formats.xspace import XPlane, XSpace
+from xprof_nb.model.activity import (
+    COMPILE,
+    FROM_DEVICE,
+    INPUT,
+    LAUNCH,
+    OTHER,
+    TO_DEVICE,
+    WAIT,
+    HostActivity,
+    no_activity,
+)
+from xprof_nb.model.trace import StepMarks
+
+Rows = NDArray[np.int64]
+OTHER_WORK = "other work of the launching threads"
+
+# In the order they are tried. Names of jax, PjRt, XLA's compilers, TPU and GPU runtimes, tf.data.
+_NAMES = (
+    (COMPILE, r"^backend_compile|Compiler::Compile|Client::Compile|^XlaCompile|^lower_sharding_computation$|CompileAndLoad"),
+    (INPUT, r"^Iterator::|^IteratorGetNext|^InfeedEnqueue|::Infeed|^Dataset|MultiDeviceIteratorGetNext|^PyGrain|^grain"),
+    (TO_DEVICE, r"TransferToDevice$|^H2D Dispatch$|MemcpyH(2|To)D|BufferFromHostBuffer|^DevicePut|^device_put"),
+    (TO_DEVICE, r"^batched_copy_array_to_devices|^BatchedDevicePut|^shard_args$|CopyRawToDevice|TransferLiteralToDevice"),
+    (FROM_DEVICE, r"TransferFromDevice$|^D2H Dispatch$|MemcpyD(2|To)H|ToLiteral|^OutfeedDequeue|CopyToHost|CopyRawToHost"),
+    (WAIT, r"Buffer::Await$|BlockUntilReady|^Wait for |[ :]block_until_ready$|^\$time sleep$|SynchronizeStream"),
+    (LAUNCH, r"^PjitFunction|LoadedExecutable::Execute|^ExecuteReplicated|^DoEnqueueProgram|^tpu::System::Execute$"),
+    (LAUNCH, r"^(cu|cuda|hip)(Module|Ext|Graph)?Launch|^CommonPjRtLoadedExecutable"),
+)
+_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _NAMES)
+
+
+def read_activity(read_space: Callable[[], XSpace], marks: StepMarks) -> HostActivity:
+    """Return the activity of a host from its file.
+
+    Parameters
+    ----------
+    marks
+        Its marked steps: an event around a whole step says nothing about the step.
+    """
+    space = read_space()
+    plausible.mend_durations(space)
+    plane = space.plane("/host:CPU")
+    return no_activity() if plane is None or not len(plane.events) else _activity(plane, marks)
+
+
+def _activity(plane: XPlane, marks: StepMarks) -> HostActivity:
+    names = plane.metadata.name
+    kind_of = np.array([*(_kind(name) for name in names), -1], np.int8)
+    events = plane.events
+    kind = kind_of[events.metadata]
+    rows = np.flatnonzero(kind >= 0)
+    starts, lines = events.starts_of(rows), events.lines_of(rows)
+    duration_ps = events.duration_ps[rows]
+    self_ps = nesting.self_times(nesting.parents(lines, starts, starts + duration_ps), duration_ps)
+    begin, end, line = _other_work(plane, np.unique(lines[kind[rows] == LAUNCH]), marks)
+    used, name = np.unique(events.metadata[rows], return_inverse=True)
+    others = len(begin)
+
+    def column(values: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([values, more])
+
+    return HostActivity(
+        names=(*(names[row] for row in used), OTHER_WORK),
+        name=np.concatenate([name, np.full(others, len(used))]).astype(np.int32),
+        kind=np.concatenate([kind[rows], np.full(others, OTHER, np.int8)]),
+        line=np.concatenate([lines, line]).astype(np.int32),
+        start_ps=column(starts, begin),
+        duration_ps=column(duration_ps, end - begin),
+        self_ps=column(self_ps, end - begin),
+    )
+
+
+def _kind(name: str) -> int:
+    return next((kind for kind, rule in _RULES if rule.search(name)), -1)
+
+
+def _other_work(plane: XPlane, lines: NDArray[np.int32], marks: StepMarks) -> tuple[Rows, Rows, Rows]:
+    """Return begin, end and line of the times in which some event was open, on lines that launch work."""
+    events, first = plane.events, plane.lines.first_event
+    parts = [np.empty((3, 0), np.int64)]
+    for line in lines.tolist():
+        rows = np.arange(first[line], first[line + 1])
+        begin = events.starts_of(rows)
+        end = begin + events.duration_ps[rows]
+        inner = ~_holds_a_mark(begin, end, marks) & (end > begin)
+        begin, end = _merged(begin[inner], end[inner])
+        parts.append(np.stack([begin, end, np.full(len(begin), line)]))
+    begin, end, line_of = np.concatenate(parts, axis=1)
+    return begin, end, line_of
+
+
+def _holds_a_mark(begin: Rows, end: Rows, marks: StepMarks) -> NDArray[np.bool_]:
+    if not len(marks):
+        return np.zeros(len(begin), np.bool_)
+    following = np.searchsorted(marks.start_ps, begin)
+    mark_end = np.append(marks.start_ps + marks.duration_ps, np.iinfo(np.int64).max)
+    return np.asarray(mark_end[following] <= end, np.bool_)
+
+
+def _merged(begin: Rows, end: Rows) -> tuple[Rows, Rows]:
+    if not len(begin):
+        return begin, end
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate(end[order])
+    opens = np.append(True, begin[1:] > end[:-1])
+    return begin[opens], end[np.append(np.flatnonzero(opens)[1:] - 1, len(end) - 1)]
