@@ -106,17 +106,39 @@ def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
     ops = trace.ops
     wanted = np.zeros(len(trace.devices), np.bool_)
     wanted[devices] = True
-    keep = wanted[ops.device]
     begin, end = selection.window_ps or trace.window_ps
     total_ps = np.full(len(devices), end - begin, np.int64)
-    if selection.window_ps is not None:
-        keep &= (ops.host_start_ps >= begin) & (ops.host_start_ps < end)
-    if selection.program is not None:
-        keep &= _program_keys(trace, selection.program)[ops.key]
+    step_rows = np.empty(0, np.int64)
     if selection.step is not None:
-        inside, total_ps = _in_step(trace, selection.step, devices)
-        keep &= inside
+        step_rows, total_ps = steps_of_ops(trace), _step_lengths(trace, selection.step, devices)
+    keep = wanted[ops.device] & in_selection(trace, selection, ops.key, ops.host_start_ps, step_rows)
     return HostPart(trace, np.flatnonzero(keep), devices, total_ps)
+
+
+def in_selection(
+    trace: HostTrace,
+    selection: Selection,
+    key: NDArray[np.int32],
+    host_start_ps: NDArray[np.int64],
+    step_row: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Return which things that ran on a host's devices are of the chosen window, program and step.
+
+    Parameters
+    ----------
+    key, host_start_ps, step_row
+        What ran, when it began, and the row of `step_spans` it belongs to; the last is looked at only if a step is
+        chosen.
+    """
+    keep = np.ones(len(key), np.bool_)
+    if selection.window_ps is not None:
+        begin, end = selection.window_ps
+        keep &= (host_start_ps >= begin) & (host_start_ps < end)
+    if selection.program is not None:
+        keep &= _program_keys(trace, selection.program)[key]
+    if selection.step is not None:
+        keep &= np.isin(step_row, np.flatnonzero(step_spans(trace)["step"] == selection.step))
+    return keep
 
 
 def is_chosen(device: Device, wanted: str | int | None) -> bool:
@@ -137,14 +159,10 @@ def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
     return np.asarray((trace.keys.program.astype(str) == wanted) | (ids == wanted), np.bool_)
 
 
-def _in_step(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which ops belong to a step, and how long it lasts on each device."""
+def _step_lengths(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how long a step lasts on each device."""
     spans = step_spans(trace)
-    rows = np.flatnonzero(spans["step"] == step)
-    inside = np.isin(steps_of_ops(trace), rows)
-    lengths = spans["duration_ps"].to_numpy(np.int64)[rows]
-    of_device = np.searchsorted(devices, spans["device_row"].to_numpy(np.int64)[rows])
-    known = np.isin(spans["device_row"].to_numpy(np.int64)[rows], devices)
+    spans = spans[(spans["step"] == step) & spans["device_row"].isin(devices)]
     total_ps = np.zeros(len(devices), np.int64)
-    np.add.at(total_ps, of_device[known], lengths[known])
-    return inside, total_ps
+    np.add.at(total_ps, np.searchsorted(devices, spans["device_row"]), spans["duration_ps"].to_numpy(np.int64))
+    return total_ps

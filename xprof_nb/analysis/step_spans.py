@@ -135,20 +135,28 @@ def _fewer_than_typical(counts: Rows) -> NDArray[np.bool_]:
     return counts < typical if regular else np.zeros(len(counts), np.bool_)
 
 
+def steps_at(trace: HostTrace, device: NDArray[np.int32], host_start_ps: Rows) -> Rows:
+    """Return the row of `step_spans` in whose time something began on a device, -1 if in none."""
+    return _rows_at(step_spans(trace), device, host_start_ps)
+
+
 def _rows_of_ops(trace: HostTrace, spans: pd.DataFrame) -> Rows:
-    ops = trace.ops
-    found = np.full(len(ops), -1, np.int64)
-    linked = bool((ops.step >= 0).any()) and (spans["mark"] >= 0).any()
-    for device, rows in spans.groupby("device_row").indices.items():
-        mine = np.flatnonzero(ops.device == device)
-        if linked:
-            row_of_mark = np.full(len(trace.marks) + 1, -1, np.int64)
-            row_of_mark[spans["mark"].to_numpy()[rows]] = rows
-            found[mine] = row_of_mark[ops.step[mine]]
-            continue
+    ops, mark = trace.ops, spans["mark"].to_numpy(np.int64)
+    if not (ops.step >= 0).any() or not (mark >= 0).any():
+        return _rows_at(spans, ops.device, ops.host_start_ps)
+    row_of = np.full((len(trace.devices) + 1, len(trace.marks) + 1), -1, np.int64)
+    row_of[spans["device_row"], mark] = np.arange(len(spans))
+    row_of[:, -1] = -1
+    return row_of[ops.device, ops.step]
+
+
+def _rows_at(spans: pd.DataFrame, device: NDArray[np.int32], at_ps: Rows) -> Rows:
+    found = np.full(len(device), -1, np.int64)
+    for number, rows in spans.groupby("device_row").indices.items():
+        mine = np.flatnonzero(device == number)
         starts = spans["start_ps"].to_numpy()[rows]
         ends = starts + spans["duration_ps"].to_numpy()[rows]
-        at = np.searchsorted(starts, ops.host_start_ps[mine], side="right") - 1
-        within = (at >= 0) & (ops.host_start_ps[mine] < ends[at])
+        at = np.searchsorted(starts, at_ps[mine], side="right") - 1
+        within = (at >= 0) & (at_ps[mine] < ends[at])
         found[mine[within]] = rows[at[within]]
     return found

@@ -109,7 +109,7 @@ def paired(ops: OpEvents, start_key: NDArray[np.int64], by_run: bool = True) -> 
         | np.diff(ops.device[rows], prepend=-1).astype(bool)
         | np.diff(run, prepend=0).astype(bool)
     )
-    partner = _first_in_first_out(group, start_key[key] < 0)
+    partner = first_in_first_out(group, start_key[key] < 0)
     done = np.flatnonzero(partner >= 0)
     return rows[partner[done]], rows[done]
 
@@ -141,7 +141,7 @@ def _stated(plane: XPlane, device: int, keys: OpKeys) -> pd.DataFrame:
 
 
 @njit
-def _first_in_first_out(group: Any, is_start: Any) -> Any:
+def first_in_first_out(group: Any, is_start: Any) -> Any:
     """Return for each done half the row of its start half, -1 for others; rows are by group and time."""
     partner = np.full(len(group), -1, np.int64)
     open_rows = np.empty(len(group), np.int64)
@@ -160,4 +160,4 @@ def _first_in_first_out(group: Any, is_start: Any) -> Any:
 
 @warm_up
 def _warm() -> None:
-    _first_in_first_out(np.zeros(2, np.int64), np.array([True, False]))
+    first_in_first_out(np.zeros(2, np.int64), np.array([True, False]))

@@ -1,0 +1,304 @@
+"""What did communication cost? Bytes, bandwidth and exposed time of collectives and asynchronous copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis import xprof_overlap
+from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
+from xprof_nb.analysis.intervals import union
+from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
+from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
+from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.model import units
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
+from xprof_nb.model.device import Device
+from xprof_nb.model.profile import ProfileData
+
+COLUMNS = [
+    "host",
+    "device",
+    "program",
+    "program_id",
+    "op",
+    "kind",
+    "is_async",
+    "framework_op",
+    "scope",
+    "source",
+    "dtype",
+    "payload_bytes",
+    "replica_groups",
+    "group_size",
+    "occurrences",
+    "time_ps",
+    "exposed_time_ps",
+    "overlapped_time_ps",
+    "exposed_fraction",
+    "exposed_per_step_ps",
+    "wait_time_ps",
+    "algorithm_bytes_per_s",
+    "bus_bytes_per_s",
+    "link_utilization",
+]
+EXPOSED_MEANS = "exposed: time of a device in which data moved and no op computed; overlapping movements count once"
+_LINKS = ("link", "ici", "nvlink", "xgmi")
+_MOST_STEPS = 1000
+_PLURALS = {"host offload": "Host offload copies", "async copy": "Asynchronous copies"}
+
+
+def collectives(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
+    """Return one row per host, device, program and op that moves data between devices or memories.
+
+    ``payload_bytes`` is of one occurrence, as nccl-tests counts it: what each device puts in, of an all-gather what
+    each has in the end. ``time_ps`` is from start to done. ``algorithm_bytes_per_s`` is payload over time and
+    ``bus_bytes_per_s`` that times nccl-tests' factor: 2(n-1)/n for an all-reduce of n devices, (n-1)/n for all-gather,
+    reduce-scatter and all-to-all, else 1. ``exposed_time_ps`` is the part of the time in which no op of the device
+    computed. ``wait_time_ps`` is by how much occurrences took longer than on the device that was fastest in the same
+    one, as in xprof: the others waited for it.
+
+    Raises
+    ------
+    UsageError
+        The selection names what the profile does not have.
+    """
+    if like_xprof:
+        return xprof_overlap.overlap(profile, selection)
+    parts = chosen_parts(profile, selection)
+    found = [_PartMoves(profile, part, selection) for part in parts]
+    frame = pd.concat([each.rows() for each in found], ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
+    frame = frame.assign(wait_time_ps=_wait_times(frame, found))
+    frame = frame.sort_values(["exposed_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
+    summary = _summary(frame, found)
+    return Answer(frame[COLUMNS], summary, _notes(profile, frame, summary))
+
+
+class _PartMoves:
+    """The movements of one host, by device."""
+
+    def __init__(self, profile: ProfileData, part: HostPart, selection: Selection) -> None:
+        self.part = part
+        self.keys = moving_keys(profile, part.trace)
+        self.spans = moving_spans(profile, part, selection)
+        self.compute = {int(row): compute_moments(profile, part.trace, int(row)) for row in part.devices}
+        self.steps = self._measured_steps()
+
+    def _measured_steps(self) -> pd.DataFrame:
+        """Return the whole steps of the chosen devices that movements are in, or all if there are none."""
+        spans = step_spans(self.part.trace)
+        steps = spans[spans["device_row"].isin(self.part.devices) & ~spans["is_partial"]]
+        chosen = np.unique(self.spans["step_row"])
+        return steps[steps.index.isin(chosen)] if (chosen >= 0).any() else steps.iloc[:0]
+
+    def rows(self) -> pd.DataFrame:
+        """Return a row per device and op."""
+        trace = self.part.trace
+        grouped = self.spans.groupby(["device_row", "key"], sort=False)
+        frame = grouped.agg(is_async=("is_async", "any"), occurrences=("occurrences", "sum")).reset_index()
+        frame["time_ps"] = grouped.apply(lambda rows: (rows["end_ps"] - rows["start_ps"]).sum()).to_numpy(np.int64)
+        exposed = [self.exposed(rows) for _, rows in grouped]
+        frame["exposed_time_ps"] = np.array([total for total, _ in exposed], np.int64)
+        covered = np.array([union(*_ends(rows)).length_ps for _, rows in grouped], np.int64)
+        frame["overlapped_time_ps"] = covered - frame["exposed_time_ps"]
+        frame["exposed_fraction"] = frame["exposed_time_ps"] / np.where(covered > 0, covered, np.nan)
+        counts = self.steps.groupby("device_row").size().reindex(frame["device_row"]).to_numpy(np.float64)
+        frame["exposed_per_step_ps"] = np.array([inside for _, inside in exposed], np.float64) / counts
+        described = self.keys.iloc[frame["key"]].reset_index(drop=True)
+        frame = pd.concat([frame, described], axis=1).assign(host=trace.host)
+        frame["device"] = [trace.devices[row].name for row in frame["device_row"]]
+        frame["scope"] = words(_scope(path) for path in frame["framework_op"])
+        return _with_rates(frame, [trace.devices[row] for row in frame["device_row"]])
+
+    def exposed(self, rows: pd.DataFrame) -> tuple[int, int]:
+        """Return the exposed time of movements of one device, in all and within whole steps."""
+        device = int(rows["device_row"].iat[0])
+        moments = union(*_ends(rows))
+        alone = moments.end_ps - moments.begin_ps - self.compute[device].covered_ps(moments.begin_ps, moments.end_ps)
+        inside = rows[rows["step_row"].isin(self.steps.index)]
+        within = union(*_ends(inside))
+        return int(alone.sum()), within.length_ps - within.common_ps(self.compute[device])
+
+    def exposed_by_step(self, kinds: NDArray[np.bool_]) -> pd.DataFrame:
+        """Return ``step, device_row, duration_ps, exposed_ps`` for each whole step, of movements of some kinds."""
+        spans = self.spans[kinds[self.spans["key"]]]
+        parts = []
+        for device, steps in self.steps.groupby("device_row"):
+            begin = steps["start_ps"].to_numpy(np.int64)
+            moved = spans[spans["device_row"] == device]
+            by_step = {row: each for row, each in moved.groupby("step_row")}
+            exposed = [self.exposed(by_step[row])[0] if row in by_step else 0 for row in steps.index]
+            until = np.append(begin[1:], begin[-1:] + steps["duration_ps"].to_numpy(np.int64)[-1:])
+            parts.append(steps[["step", "device_row", "duration_ps"]].assign(exposed_ps=exposed, length_ps=until - begin))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _ends(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return rows["start_ps"].to_numpy(np.int64), rows["end_ps"].to_numpy(np.int64)
+
+
+def _with_rates(frame: pd.DataFrame, devices: list[Device]) -> pd.DataFrame:
+    time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
+    factor = [bus_factor(str(kind), size) for kind, size in zip(frame["kind"], frame["group_size"], strict=True)]
+    frame["algorithm_bytes_per_s"] = frame["payload_bytes"] * frame["occurrences"] / time_s
+    frame["bus_bytes_per_s"] = frame["algorithm_bytes_per_s"] * np.array(factor, np.float64)
+    links = np.array([_link_bytes_per_s(device) for device in devices], np.float64)
+    crosses = ~frame["kind"].isin(COPIES)
+    frame["link_utilization"] = (frame["bus_bytes_per_s"] / links).where(crosses)
+    return frame
+
+
+def _link_bytes_per_s(device: Device) -> float:
+    peaks = device.peaks.bytes_per_s
+    return next((peaks[name].value for name in _LINKS if name in peaks), np.nan)
+
+
+def _scope(path: str | None) -> str | None:
+    """Return where in the model an op is: its framework path without the primitive at the end."""
+    scope = (path or "").rpartition("/")[0]
+    return scope or None
+
+
+def _wait_times(frame: pd.DataFrame, found: list[_PartMoves]) -> NDArray[np.float64]:
+    """Return by how much the occurrences of each row took longer than the fastest device's, NaN if nothing tells."""
+    waits = np.full(len(frame), np.nan)
+    collective = frame[~frame["kind"].isin(COPIES)] if len(frame) else frame
+    spans = {each.part.trace.host: each.spans for each in found}
+    for _, rows in collective.groupby(["program_id", "op"], sort=False):
+        if len(rows) < 2 or rows["occurrences"].nunique() > 1:
+            continue
+        times = []
+        for row in rows.itertuples():
+            of_host = spans[row.host]
+            mine = of_host[(of_host["device_row"] == row.device_row) & (of_host["key"] == row.key)]
+            mine = mine.sort_values("start_ps", kind="stable")
+            times.append((mine["end_ps"] - mine["start_ps"]).to_numpy(np.int64))
+        if len({len(each) for each in times}) == 1:
+            stacked = np.stack(times)
+            waits[rows.index] = (stacked - stacked.min(axis=0)).sum(axis=1)
+    return waits
+
+
+def _summary(frame: pd.DataFrame, found: list[_PartMoves]) -> dict[str, Any]:
+    by_kind = [_of_kind(str(kind), rows, found) for kind, rows in frame.groupby("kind", sort=False)]
+    by_kind.sort(key=lambda each: -each["exposed_time_ps"])
+    steps = _by_step(found, copies=False)
+    copies = _by_step(found, copies=True)
+    devices = sum(len(each.part.devices) for each in found)
+    summary: dict[str, Any] = {
+        "device_count": devices,
+        "exposed_means": EXPOSED_MEANS,
+        "by_kind": by_kind,
+        **_per_step(steps, ""),
+        **_per_step(copies, "copy_"),
+        "steps": steps.head(_MOST_STEPS).to_dict("records") if len(steps) else [],
+    }
+    summary["sentence"] = _sentence(by_kind, summary)
+    return summary
+
+
+def _of_kind(kind: str, rows: pd.DataFrame, found: list[_PartMoves]) -> dict[str, Any]:
+    """Return the sums of one kind; exposed time counts overlapping ops of the kind once."""
+    exposed = 0
+    for each in found:
+        spans = each.spans[(each.keys["kind"] == kind).to_numpy()[each.spans["key"]]]
+        exposed += sum(each.exposed(of_device)[0] for _, of_device in spans.groupby("device_row"))
+    steps = _by_step(found, kind=kind)
+    payload = (rows["payload_bytes"] * rows["occurrences"]).sum(min_count=1)
+    return {
+        "kind": kind,
+        "occurrences": int(rows["occurrences"].sum()),
+        "time_ps": int(rows["time_ps"].sum()),
+        "exposed_time_ps": int(exposed),
+        "payload_bytes": None if pd.isna(payload) else float(payload),
+        "exposed_per_step_ps": float(steps["exposed_ps"].mean()) if len(steps) else None,
+    }
+
+
+def _by_step(found: list[_PartMoves], copies: bool | None = None, kind: str | None = None) -> pd.DataFrame:
+    """Return for each whole step its length and the exposed time in it, as means over the devices."""
+    parts = []
+    for each in found:
+        kinds = each.keys["kind"]
+        wanted = (kinds == kind) if kind is not None else kinds.notna() & (kinds.isin(COPIES) == copies)
+        parts.append(each.exposed_by_step(wanted.to_numpy()))
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return pd.DataFrame()
+    mean = pd.concat(parts).groupby("step")[["length_ps", "exposed_ps"]].mean().reset_index()
+    return mean.assign(exposed_fraction=mean["exposed_ps"] / mean["length_ps"].where(mean["length_ps"] > 0))
+
+
+def _per_step(steps: pd.DataFrame, prefix: str) -> dict[str, float | None]:
+    if not len(steps):
+        return {f"{prefix}exposed_per_step_ps": None, f"{prefix}exposed_step_fraction": None, "step_time_mean_ps": None}
+    exposed, length = float(steps["exposed_ps"].mean()), float(steps["length_ps"].mean())
+    return {
+        f"{prefix}exposed_per_step_ps": exposed,
+        f"{prefix}exposed_step_fraction": exposed / length if length else None,
+        "step_time_mean_ps": length,
+    }
+
+
+def _sentence(by_kind: list[dict[str, Any]], summary: dict[str, Any]) -> str:
+    """Return what is exposed in a step: collectives first, then copies."""
+    if not by_kind:
+        return "No data moved between devices."
+    step = summary["step_time_mean_ps"]
+    said = []
+    for prefix, name, kinds in (
+        ("", "Collectives", [each for each in by_kind if each["kind"] not in COPIES]),
+        ("copy_", "Copies", [each for each in by_kind if each["kind"] in COPIES]),
+    ):
+        if not kinds:
+            continue
+        subject = _plural(kinds[0]["kind"]) if len(kinds) == 1 else name
+        most = f", most of it {kinds[0]['kind']}" if len(kinds) > 1 and kinds[0]["exposed_time_ps"] else ""
+        exposed, share = summary[f"{prefix}exposed_per_step_ps"], summary[f"{prefix}exposed_step_fraction"]
+        if exposed and share is not None:
+            percent = units.percent(share)
+            said.append(f"{subject} are exposed {units.duration(exposed)} of a {units.duration(step)} step ({percent}){most}.")
+            continue
+        total = sum(each["exposed_time_ps"] for each in kinds) / max(summary["device_count"], 1)
+        where = "outside the steps" if step else "in the chosen time; no whole step is known"
+        hidden = f"{subject} are hidden behind compute." if not total else ""
+        said.append(hidden or f"{subject} are exposed {units.duration(total)} a device {where}{most}.")
+    return " ".join(said)
+
+
+def _plural(kind: str) -> str:
+    return _PLURALS.get(kind, f"{kind[0].upper()}{kind[1:]}s")
+
+
+def _notes(profile: ProfileData, frame: pd.DataFrame, summary: dict[str, Any]) -> tuple[str, ...]:
+    notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    if not len(frame):
+        notes.append(_why_empty(profile))
+        return tuple(notes)
+    if frame["payload_bytes"].isna().any():
+        ops = ", ".join(frame.loc[frame["payload_bytes"].isna(), "op"].drop_duplicates().head(3))
+        notes.append(f"No bytes or bandwidth of {ops}: the profile has no HLO text of it that states the shapes.")
+    if summary["step_time_mean_ps"] is None:
+        notes.append("Nothing is quoted per step: no whole step is known, see steps().")
+    if frame["link_utilization"].isna().all() and (~frame["kind"].isin(COPIES)).any():
+        notes.append("No link utilisation: the link's peak of this device is not known here.")
+    return tuple(notes)
+
+
+def _why_empty(profile: ProfileData) -> str:
+    if not any(len(host.ops) for host in profile.hosts):
+        return "No op was recorded, so no collective was: see the notes of ops()."
+    devices = len(profile.devices)
+    if devices == 1:
+        return "No collective ran: the profile has one device. Asynchronous copies and host offload neither."
+    return (
+        f"No collective, asynchronous copy or host offload ran in the chosen part of the profile, on {devices} devices. "
+        "Kernels launched from a command buffer hide their HLO: capture with "
+        "XLA_FLAGS=--xla_gpu_enable_command_buffer= and restart the kernel."
+        if profile.devices and profile.devices[0].backend == "gpu"
+        else f"No collective, asynchronous copy or host offload ran in the chosen part of the profile ({devices} devices)."
+    )

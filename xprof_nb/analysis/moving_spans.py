@@ -1,0 +1,80 @@
+"""When data moved between devices or memories, on each device, and when the device computed meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.collective_ops import moving_keys
+from xprof_nb.analysis.intervals import Moments, union
+from xprof_nb.analysis.selection import HostPart, Selection, in_selection
+from xprof_nb.analysis.step_spans import steps_at, steps_of_ops
+from xprof_nb.formats.asynchronous import start_keys
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import HostTrace
+
+Rows = NDArray[np.int64]
+
+
+def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> pd.DataFrame:
+    """Return every movement in the chosen part of a host: from start to done where it is asynchronous.
+
+    Columns: ``device_row, key, start_ps, end_ps`` (the device's clock), ``step_row`` (of `step_spans`, -1: none),
+    ``is_async``, ``occurrences``.
+    """
+    trace, ops = part.trace, part.trace.ops
+    moves = moving_keys(profile, trace)["kind"].notna().to_numpy()
+    whole = moves & ~_is_half(profile, trace)
+    rows = part.rows[whole[ops.key[part.rows]]]
+    at_once = pd.DataFrame(
+        {
+            "device_row": ops.device[rows].astype(np.int64),
+            "key": ops.key[rows].astype(np.int64),
+            "start_ps": ops.start_ps[rows],
+            "end_ps": ops.start_ps[rows] + ops.duration_ps[rows],
+            "step_row": steps_of_ops(trace)[rows],
+            "is_async": False,
+            "occurrences": ops.occurrences[rows],
+        }
+    )
+    return pd.concat([at_once, _asynchronous(part, moves, selection)], ignore_index=True)
+
+
+def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection) -> pd.DataFrame:
+    """Return the spans whose start is chosen; a recorded one only where the device shows no halves of it."""
+    trace, spans = part.trace, part.trace.spans
+    step_row = steps_at(trace, spans.device, spans.host_start_ps)
+    identity = spans.device.astype(np.int64) * max(len(trace.keys), 1) + spans.key
+    paired = np.isin(identity, identity[~spans.recorded])
+    keep = moves[spans.key] & ~(spans.recorded & paired) & np.isin(spans.device, part.devices)
+    keep &= in_selection(trace, selection, spans.key, spans.host_start_ps, step_row)
+    return pd.DataFrame(
+        {
+            "device_row": spans.device[keep].astype(np.int64),
+            "key": spans.key[keep].astype(np.int64),
+            "start_ps": spans.start_ps[keep],
+            "end_ps": spans.start_ps[keep] + spans.duration_ps[keep],
+            "step_row": step_row[keep],
+            "is_async": True,
+            "occurrences": np.ones(int(keep.sum()), np.int64),
+        }
+    )
+
+
+def _is_half(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
+    """Return which keys are halves of an asynchronous op both of whose halves the trace knows."""
+    started = start_keys(trace.keys, profile.programs)
+    half = started >= 0
+    half[started[half]] = True
+    return half
+
+
+def compute_moments(profile: ProfileData, trace: HostTrace, device: int) -> Moments:
+    """Return when a device computed: in ops that neither move data, nor wait for the host, nor only contain others."""
+    ops = trace.ops
+    keys = moving_keys(profile, trace)
+    idle = (keys["kind"].notna() | keys["work_kind"].isin(["collective", "host", "idle"])).to_numpy()
+    idle = idle | _is_half(profile, trace)
+    rows = np.flatnonzero((ops.device == device) & ~idle[ops.key] & ~ops.contains)
+    return union(ops.start_ps[rows], ops.start_ps[rows] + ops.duration_ps[rows])
