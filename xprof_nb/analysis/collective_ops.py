@@ -27,7 +27,9 @@ _SHAPE = re.compile(r"\b([a-z]+\d*\w*)\[([\d,<=]*)\]")
 _GROUPS = re.compile(
     r"(?:replica_groups|source_target_pairs)=(\{\{.*?\}\}|\{\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
 )
-_KERNEL = re.compile(r"[nr]ccl\w*?(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast|SendRecv|Reduce)", re.IGNORECASE)
+_KERNEL = re.compile(
+    r"[nr]ccl\w*?(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast|SendRecv|Reduce)", re.IGNORECASE
+)
 _KERNEL_DTYPE = re.compile(r"_(bf16|f8e4m3|f8e5m2|f16|f32|f64|u8|i8|u32|i32|u64|i64)(?:_|$)")
 _KERNEL_KINDS = {
     "allreduce": "all-reduce",

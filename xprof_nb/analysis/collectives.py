@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import xprof_overlap
 from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
-from xprof_nb.analysis.intervals import union
+from xprof_nb.analysis.intervals import either, union
 from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.step_spans import step_spans
@@ -19,6 +19,8 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
+
+Rows = NDArray[np.int64]
 
 COLUMNS = [
     "host",
@@ -71,85 +73,91 @@ def collectives(profile: ProfileData, selection: Selection, like_xprof: bool) ->
         return xprof_overlap.overlap(profile, selection)
     parts = chosen_parts(profile, selection)
     found = [_PartMoves(profile, part, selection) for part in parts]
-    frame = pd.concat([each.rows() for each in found], ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
-    frame = frame.assign(wait_time_ps=_wait_times(frame, found))
+    tables = [each.rows() for each in found if each.by_op]
+    frame = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    if len(frame):
+        frame = _with_rates(frame.assign(wait_time_ps=_wait_times(frame, found)))
     frame = frame.sort_values(["exposed_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     summary = _summary(frame, found)
     return Answer(frame[COLUMNS], summary, _notes(profile, frame, summary))
 
 
 class _PartMoves:
-    """The movements of one host, by device."""
+    """The movements of one host; those of a device and op follow one another in time."""
 
     def __init__(self, profile: ProfileData, part: HostPart, selection: Selection) -> None:
         self.part = part
         self.keys = moving_keys(profile, part.trace)
-        self.spans = moving_spans(profile, part, selection)
+        spans = moving_spans(profile, part, selection)
+        self.spans = spans.sort_values(["device_row", "key", "start_ps"], kind="stable", ignore_index=True)
+        self.start_ps, self.end_ps = (self.spans[name].to_numpy(np.int64) for name in ("start_ps", "end_ps"))
+        self.by_op: dict[tuple[int, int], Rows] = self.spans.groupby(["device_row", "key"], sort=False).indices
         self.compute = {int(row): compute_moments(profile, part.trace, int(row)) for row in part.devices}
         self.steps = self._measured_steps()
 
     def _measured_steps(self) -> pd.DataFrame:
-        """Return the whole steps of the chosen devices that movements are in, or all if there are none."""
+        """Return the whole steps of the chosen devices that movements are in, with ``until_ps``, the next one's start."""
         spans = step_spans(self.part.trace)
+        end = spans["start_ps"] + spans["duration_ps"]
+        spans = spans.assign(until_ps=spans.groupby("device_row")["start_ps"].shift(-1).fillna(end).astype(np.int64))
         steps = spans[spans["device_row"].isin(self.part.devices) & ~spans["is_partial"]]
         chosen = np.unique(self.spans["step_row"])
-        return steps[steps.index.isin(chosen)] if (chosen >= 0).any() else steps.iloc[:0]
+        return steps[steps["step"].isin(spans["step"].iloc[chosen[chosen >= 0]])]
 
     def rows(self) -> pd.DataFrame:
         """Return a row per device and op."""
         trace = self.part.trace
-        grouped = self.spans.groupby(["device_row", "key"], sort=False)
-        frame = grouped.agg(is_async=("is_async", "any"), occurrences=("occurrences", "sum")).reset_index()
-        frame["time_ps"] = grouped.apply(lambda rows: (rows["end_ps"] - rows["start_ps"]).sum()).to_numpy(np.int64)
-        exposed = [self.exposed(rows) for _, rows in grouped]
-        frame["exposed_time_ps"] = np.array([total for total, _ in exposed], np.int64)
-        covered = np.array([union(*_ends(rows)).length_ps for _, rows in grouped], np.int64)
-        frame["overlapped_time_ps"] = covered - frame["exposed_time_ps"]
-        frame["exposed_fraction"] = frame["exposed_time_ps"] / np.where(covered > 0, covered, np.nan)
-        counts = self.steps.groupby("device_row").size().reindex(frame["device_row"]).to_numpy(np.float64)
-        frame["exposed_per_step_ps"] = np.array([inside for _, inside in exposed], np.float64) / counts
-        described = self.keys.iloc[frame["key"]].reset_index(drop=True)
-        frame = pd.concat([frame, described], axis=1).assign(host=trace.host)
-        frame["device"] = [trace.devices[row].name for row in frame["device_row"]]
-        frame["scope"] = words(_scope(path) for path in frame["framework_op"])
-        return _with_rates(frame, [trace.devices[row] for row in frame["device_row"]])
+        devices = np.array([device for device, _ in self.by_op], np.int64)
+        keys = np.array([key for _, key in self.by_op], np.int64)
+        within = self.spans["step_row"].isin(self.steps.index).to_numpy()
+        of_op = list(self.by_op.values())
+        counts = self.steps.groupby("device_row").size().reindex(devices).to_numpy(np.float64)
+        covered = np.array([union(self.start_ps[rows], self.end_ps[rows]).length_ps for rows in of_op], np.int64)
+        exposed = np.array([self.exposed_ps(rows) for rows in of_op], np.int64)
+        frame = self.keys.iloc[keys].reset_index(drop=True)
+        return frame.assign(
+            host=trace.host,
+            device_row=devices,
+            key=keys,
+            device=[trace.devices[row].name for row in devices],
+            scope=words(_scope(path) for path in frame["framework_op"]),
+            is_async=[bool(self.spans["is_async"].iat[rows[0]]) for rows in of_op],
+            occurrences=[int(self.spans["occurrences"].to_numpy()[rows].sum()) for rows in of_op],
+            time_ps=[int((self.end_ps - self.start_ps)[rows].sum()) for rows in of_op],
+            exposed_time_ps=exposed,
+            overlapped_time_ps=covered - exposed,
+            exposed_fraction=exposed / np.where(covered > 0, covered, np.nan),
+            exposed_per_step_ps=np.array([self.exposed_ps(rows[within[rows]]) for rows in of_op], np.float64) / counts,
+            link_bytes_per_s=[_link_bytes_per_s(trace.devices[row]) for row in devices],
+        )
 
-    def exposed(self, rows: pd.DataFrame) -> tuple[int, int]:
-        """Return the exposed time of movements of one device, in all and within whole steps."""
-        device = int(rows["device_row"].iat[0])
-        moments = union(*_ends(rows))
-        alone = moments.end_ps - moments.begin_ps - self.compute[device].covered_ps(moments.begin_ps, moments.end_ps)
-        inside = rows[rows["step_row"].isin(self.steps.index)]
-        within = union(*_ends(inside))
-        return int(alone.sum()), within.length_ps - within.common_ps(self.compute[device])
+    def exposed_ps(self, rows: Rows) -> int:
+        """Return the exposed time of movements of one device."""
+        if not len(rows):
+            return 0
+        moments = union(self.start_ps[rows], self.end_ps[rows])
+        return moments.length_ps - moments.common_ps(self.compute[int(self.spans["device_row"].iat[rows[0]])])
 
     def exposed_by_step(self, kinds: NDArray[np.bool_]) -> pd.DataFrame:
-        """Return ``step, device_row, duration_ps, exposed_ps`` for each whole step, of movements of some kinds."""
-        spans = self.spans[kinds[self.spans["key"]]]
+        """Return ``step, length_ps, exposed_ps`` of each whole step and device, for movements of some kinds."""
         parts = []
         for device, steps in self.steps.groupby("device_row"):
-            begin = steps["start_ps"].to_numpy(np.int64)
-            moved = spans[spans["device_row"] == device]
-            by_step = {row: each for row, each in moved.groupby("step_row")}
-            exposed = [self.exposed(by_step[row])[0] if row in by_step else 0 for row in steps.index]
-            until = np.append(begin[1:], begin[-1:] + steps["duration_ps"].to_numpy(np.int64)[-1:])
-            parts.append(steps[["step", "device_row", "duration_ps"]].assign(exposed_ps=exposed, length_ps=until - begin))
+            mine = kinds[self.spans["key"]] & (self.spans["device_row"] == device).to_numpy()
+            compute = self.compute[int(device)]
+            both = either(union(self.start_ps[mine], self.end_ps[mine]), compute)
+            begin, until = (steps[name].to_numpy(np.int64) for name in ("start_ps", "until_ps"))
+            exposed = both.covered_ps(begin, until) - compute.covered_ps(begin, until)
+            parts.append(pd.DataFrame({"step": steps["step"], "length_ps": until - begin, "exposed_ps": exposed}))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def _ends(rows: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return rows["start_ps"].to_numpy(np.int64), rows["end_ps"].to_numpy(np.int64)
-
-
-def _with_rates(frame: pd.DataFrame, devices: list[Device]) -> pd.DataFrame:
+def _with_rates(frame: pd.DataFrame) -> pd.DataFrame:
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     factor = [bus_factor(str(kind), size) for kind, size in zip(frame["kind"], frame["group_size"], strict=True)]
-    frame["algorithm_bytes_per_s"] = frame["payload_bytes"] * frame["occurrences"] / time_s
-    frame["bus_bytes_per_s"] = frame["algorithm_bytes_per_s"] * np.array(factor, np.float64)
-    links = np.array([_link_bytes_per_s(device) for device in devices], np.float64)
-    crosses = ~frame["kind"].isin(COPIES)
-    frame["link_utilization"] = (frame["bus_bytes_per_s"] / links).where(crosses)
-    return frame
+    algorithm = frame["payload_bytes"] * frame["occurrences"] / time_s
+    bus = algorithm * np.array(factor, np.float64)
+    used = (bus / frame["link_bytes_per_s"]).where(~frame["kind"].isin(COPIES))
+    return frame.assign(algorithm_bytes_per_s=algorithm, bus_bytes_per_s=bus, link_utilization=used)
 
 
 def _link_bytes_per_s(device: Device) -> float:
@@ -166,18 +174,15 @@ def _scope(path: str | None) -> str | None:
 def _wait_times(frame: pd.DataFrame, found: list[_PartMoves]) -> NDArray[np.float64]:
     """Return by how much the occurrences of each row took longer than the fastest device's, NaN if nothing tells."""
     waits = np.full(len(frame), np.nan)
-    collective = frame[~frame["kind"].isin(COPIES)] if len(frame) else frame
-    spans = {each.part.trace.host: each.spans for each in found}
+    collective = frame[~frame["kind"].isin(COPIES)]
+    part_of = {each.part.trace.host: each for each in found}
     for _, rows in collective.groupby(["program_id", "op"], sort=False):
-        if len(rows) < 2 or rows["occurrences"].nunique() > 1:
-            continue
         times = []
-        for row in rows.itertuples():
-            of_host = spans[row.host]
-            mine = of_host[(of_host["device_row"] == row.device_row) & (of_host["key"] == row.key)]
-            mine = mine.sort_values("start_ps", kind="stable")
-            times.append((mine["end_ps"] - mine["start_ps"]).to_numpy(np.int64))
-        if len({len(each) for each in times}) == 1:
+        for host, device, key in zip(rows["host"], rows["device_row"], rows["key"], strict=True):
+            part = part_of[host]
+            of_op = part.by_op[device, key]
+            times.append(part.end_ps[of_op] - part.start_ps[of_op])
+        if len(times) > 1 and len({len(each) for each in times}) == 1:
             stacked = np.stack(times)
             waits[rows.index] = (stacked - stacked.min(axis=0)).sum(axis=1)
     return waits
@@ -205,8 +210,9 @@ def _of_kind(kind: str, rows: pd.DataFrame, found: list[_PartMoves]) -> dict[str
     """Return the sums of one kind; exposed time counts overlapping ops of the kind once."""
     exposed = 0
     for each in found:
-        spans = each.spans[(each.keys["kind"] == kind).to_numpy()[each.spans["key"]]]
-        exposed += sum(each.exposed(of_device)[0] for _, of_device in spans.groupby("device_row"))
+        mine = (each.keys["kind"] == kind).to_numpy()[each.spans["key"]]
+        devices = each.spans["device_row"].to_numpy()
+        exposed += sum(each.exposed_ps(np.flatnonzero(mine & (devices == row))) for row in np.unique(devices[mine]))
     steps = _by_step(found, kind=kind)
     payload = (rows["payload_bytes"] * rows["occurrences"]).sum(min_count=1)
     return {
@@ -261,7 +267,9 @@ def _sentence(by_kind: list[dict[str, Any]], summary: dict[str, Any]) -> str:
         exposed, share = summary[f"{prefix}exposed_per_step_ps"], summary[f"{prefix}exposed_step_fraction"]
         if exposed and share is not None:
             percent = units.percent(share)
-            said.append(f"{subject} are exposed {units.duration(exposed)} of a {units.duration(step)} step ({percent}){most}.")
+            said.append(
+                f"{subject} are exposed {units.duration(exposed)} of a {units.duration(step)} step ({percent}){most}."
+            )
             continue
         total = sum(each["exposed_time_ps"] for each in kinds) / max(summary["device_count"], 1)
         where = "outside the steps" if step else "in the chosen time; no whole step is known"
@@ -283,7 +291,7 @@ def _notes(profile: ProfileData, frame: pd.DataFrame, summary: dict[str, Any]) -
         ops = ", ".join(frame.loc[frame["payload_bytes"].isna(), "op"].drop_duplicates().head(3))
         notes.append(f"No bytes or bandwidth of {ops}: the profile has no HLO text of it that states the shapes.")
     if summary["step_time_mean_ps"] is None:
-        notes.append("Nothing is quoted per step: no whole step is known, see steps().")
+        notes.append("Nothing is quoted per step: no whole step has any of it, see steps().")
     if frame["link_utilization"].isna().all() and (~frame["kind"].isin(COPIES)).any():
         notes.append("No link utilisation: the link's peak of this device is not known here.")
     return tuple(notes)

@@ -25,7 +25,7 @@ def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> 
     """
     trace, ops = part.trace, part.trace.ops
     moves = moving_keys(profile, trace)["kind"].notna().to_numpy()
-    whole = moves & ~_is_half(profile, trace)
+    whole = moves & ~are_halves(profile, trace)
     rows = part.rows[whole[ops.key[part.rows]]]
     at_once = pd.DataFrame(
         {
@@ -62,7 +62,7 @@ def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection
     )
 
 
-def _is_half(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
+def are_halves(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
     """Return which keys are halves of an asynchronous op both of whose halves the trace knows."""
     started = start_keys(trace.keys, profile.programs)
     half = started >= 0
@@ -75,6 +75,6 @@ def compute_moments(profile: ProfileData, trace: HostTrace, device: int) -> Mome
     ops = trace.ops
     keys = moving_keys(profile, trace)
     idle = (keys["kind"].notna() | keys["work_kind"].isin(["collective", "host", "idle"])).to_numpy()
-    idle = idle | _is_half(profile, trace)
+    idle = idle | are_halves(profile, trace)
     rows = np.flatnonzero((ops.device == device) & ~idle[ops.key] & ~ops.contains)
     return union(ops.start_ps[rows], ops.start_ps[rows] + ops.duration_ps[rows])

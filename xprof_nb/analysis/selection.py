@@ -94,11 +94,7 @@ def _require(found: list[Any], what: str, wanted: object, known: list[str]) -> N
 
 def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
     devices = np.array(
-        [
-            row
-            for row, device in enumerate(trace.devices)
-            if is_chosen(device, selection.device)
-        ],
+        [row for row, device in enumerate(trace.devices) if is_chosen(device, selection.device)],
         np.int64,
     )
     if selection.device is not None and not len(devices):

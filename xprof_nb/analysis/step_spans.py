@@ -100,7 +100,9 @@ def _inferred(trace: HostTrace) -> pd.DataFrame:
     return frame.assign(is_partial=found["is_cut"].to_numpy(np.bool_))
 
 
-def _frame(number: object, name: object, kind: str, device: object, mark: object, start: object, end: object) -> pd.DataFrame:
+def _frame(
+    number: object, name: object, kind: str, device: object, mark: object, start: object, end: object
+) -> pd.DataFrame:
     columns = {"step": number, "name": name, "device_row": device, "mark": mark, "start_ps": start, "end_ps": end}
     frame = pd.DataFrame({key: np.asarray(values) for key, values in columns.items()})
     whole = ["step", "device_row", "mark", "start_ps", "end_ps"]

@@ -55,13 +55,12 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
     UsageError
         The selection names what the profile does not have.
     """
-    frames = [_host_steps(trace, selection) for trace in chosen_hosts(profile, selection)]
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    if selection.step is not None and len(frame):
-        known = ", ".join(str(number) for number in sorted(set(frame["step"]))[:20])
-        frame = frame[frame["step"] == selection.step].reset_index(drop=True)
-        if not len(frame):
-            raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {known}.")
+    hosts = chosen_hosts(profile, selection)
+    frame = pd.concat([chosen_steps(trace, selection) for trace in hosts], ignore_index=True)
+    if selection.step is not None and not len(frame):
+        known = sorted({int(number) for trace in hosts for number in step_spans(trace)["step"]})
+        shown = ", ".join(map(str, known[:20])) or "none"
+        raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {shown}.")
     summary = _summary(frame)
     return Answer(frame[COLUMNS], summary, _notes(profile, frame))
 
@@ -73,7 +72,8 @@ def measured(frame: pd.DataFrame) -> pd.DataFrame:
     return settled if len(settled) else whole
 
 
-def _host_steps(trace: HostTrace, selection: Selection) -> pd.DataFrame:
+def chosen_steps(trace: HostTrace, selection: Selection) -> pd.DataFrame:
+    """Return the chosen steps of a host: `COLUMNS`, and ``device_row``."""
     spans = step_spans(trace)
     frame = spans.assign(row=np.arange(len(spans)), host=trace.host)
     frame["device"] = words(trace.devices[row].name if row >= 0 else None for row in frame["device_row"])
@@ -89,6 +89,8 @@ def _host_steps(trace: HostTrace, selection: Selection) -> pd.DataFrame:
 
 
 def _chosen(trace: HostTrace, frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
+    if selection.step is not None:
+        frame = frame[frame["step"] == selection.step]
     wanted = [row for row, device in enumerate(trace.devices) if is_chosen(device, selection.device)]
     if selection.device is None:
         wanted.append(-1)
@@ -212,7 +214,9 @@ def _cut_notes(frame: pd.DataFrame) -> list[str]:
 
 def _numbers(steps_of: pd.Series) -> str:
     numbers = sorted(set(steps_of))
-    return ", ".join(str(number) for number in numbers[:5]) + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
+    return ", ".join(str(number) for number in numbers[:5]) + (
+        f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
+    )
 
 
 def _number(value: float) -> float | None:

@@ -66,7 +66,9 @@ def start_keys(keys: OpKeys, programs: Mapping[int, Program]) -> NDArray[np.int6
     is it the op whose name differs in that word.
     """
     found = np.full(len(keys), -1, np.int64)
-    number = {(int(program), str(op)): row for row, (program, op) in enumerate(zip(keys.program_id, keys.op, strict=True))}
+    number = {
+        (int(program), str(op)): row for row, (program, op) in enumerate(zip(keys.program_id, keys.op, strict=True))
+    }
     for (program, op), row in number.items():
         if "done" not in op and "-done" not in str(keys.category[row]):
             continue

@@ -31,9 +31,7 @@ def warnings(
     ]
 
 
-def _early_lanes(
-    devices: Sequence[Device], ops: OpEvents, runs: ProgramRuns, window_ps: tuple[int, int]
-) -> list[str]:
+def _early_lanes(devices: Sequence[Device], ops: OpEvents, runs: ProgramRuns, window_ps: tuple[int, int]) -> list[str]:
     begin, end = window_ps
     length = max(end - begin, 1)
     count = len(devices)

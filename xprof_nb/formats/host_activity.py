@@ -13,6 +13,7 @@ from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.activity import (
     COMPILE,
     FROM_DEVICE,
+    IN_STEP,
     INPUT,
     LAUNCH,
     OTHER,
@@ -24,20 +25,33 @@ from xprof_nb.model.activity import (
 from xprof_nb.model.trace import StepMarks
 
 Rows = NDArray[np.int64]
-OTHER_WORK = "other work of the launching threads"
+MERGED = "events of a thread, merged"
 
-# In the order they are tried. Names of jax, PjRt, XLA's compilers, TPU and GPU runtimes, tf.data.
-_NAMES = (
-    (COMPILE, r"^backend_compile|Compiler::Compile|Client::Compile|^XlaCompile|^lower_sharding_computation$|CompileAndLoad"),
-    (INPUT, r"^Iterator::|^IteratorGetNext|^InfeedEnqueue|::Infeed|^Dataset|MultiDeviceIteratorGetNext|^PyGrain|^grain"),
-    (TO_DEVICE, r"TransferToDevice$|^H2D Dispatch$|MemcpyH(2|To)D|BufferFromHostBuffer|^DevicePut|^device_put"),
-    (TO_DEVICE, r"^batched_copy_array_to_devices|^BatchedDevicePut|^shard_args$|CopyRawToDevice|TransferLiteralToDevice"),
-    (FROM_DEVICE, r"TransferFromDevice$|^D2H Dispatch$|MemcpyD(2|To)H|ToLiteral|^OutfeedDequeue|CopyToHost|CopyRawToHost"),
-    (WAIT, r"Buffer::Await$|BlockUntilReady|^Wait for |[ :]block_until_ready$|^\$time sleep$|SynchronizeStream"),
-    (LAUNCH, r"^PjitFunction|LoadedExecutable::Execute|^ExecuteReplicated|^DoEnqueueProgram|^tpu::System::Execute$"),
-    (LAUNCH, r"^(cu|cuda|hip)(Module|Ext|Graph)?Launch|^CommonPjRtLoadedExecutable"),
-)
-_RULES = tuple((kind, re.compile(pattern)) for kind, pattern in _NAMES)
+# In the order they are tried. Names of jax, PjRt, XLA's compilers, TPU and GPU runtimes, tf.data, grain.
+_NAMES = {
+    COMPILE: (
+        *("^backend_compile", "Compiler::Compile", "Client::Compile", "^XlaCompile", "CompileAndLoad"),
+        "^lower_sharding_computation$",
+    ),
+    INPUT: (
+        *("^Iterator::", "^IteratorGetNext", "MultiDeviceIteratorGetNext", "^InfeedEnqueue", "::Infeed", "^Dataset"),
+        *("^PyGrain", "^grain"),
+    ),
+    TO_DEVICE: (
+        *("TransferToDevice$", "^H2D Dispatch$", "MemcpyH(2|To)D", "BufferFromHostBuffer", "^DevicePut", "^device_put"),
+        *("^batched_copy_array_to_devices", "^BatchedDevicePut", "^shard_args$", "CopyRawToDevice"),
+    ),
+    FROM_DEVICE: (
+        *("TransferFromDevice$", "^D2H Dispatch$", "MemcpyD(2|To)H", "ToLiteral", "^OutfeedDequeue", "CopyToHost"),
+        "CopyRawToHost",
+    ),
+    WAIT: ("Buffer::Await$", "BlockUntilReady", "^Wait for ", "[ :]block_until_ready$", r"^\$time sleep$"),
+    LAUNCH: (
+        *("^PjitFunction", "LoadedExecutable::Execute", "^ExecuteReplicated", "^DoEnqueueProgram"),
+        *("^tpu::System::Execute$", "^(cu|cuda|hip)(Module|Ext|Graph)?Launch"),
+    ),
+}
+_RULES = tuple((kind, re.compile("|".join(patterns))) for kind, patterns in _NAMES.items())
 
 
 def read_activity(read_space: Callable[[], XSpace], marks: StepMarks) -> HostActivity:
@@ -63,21 +77,25 @@ def _activity(plane: XPlane, marks: StepMarks) -> HostActivity:
     starts, lines = events.starts_of(rows), events.lines_of(rows)
     duration_ps = events.duration_ps[rows]
     self_ps = nesting.self_times(nesting.parents(lines, starts, starts + duration_ps), duration_ps)
-    begin, end, line = _other_work(plane, np.unique(lines[kind[rows] == LAUNCH]), marks)
     used, name = np.unique(events.metadata[rows], return_inverse=True)
-    others = len(begin)
+    merged = [
+        (OTHER, *_other_work(plane, np.unique(lines[kind[rows] == LAUNCH]), marks)),
+        (IN_STEP, *_work_in_marks(plane, marks)),
+    ]
 
-    def column(values: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.concatenate([values, more])
+    def column(values: NDArray[np.int64], part: int) -> NDArray[np.int64]:
+        return np.concatenate([values, *(each[part] for each in merged)])
 
+    begin_ps, end_ps = column(starts, 1), column(starts + duration_ps, 2)
+    merged_kind = np.concatenate([np.full(len(each[1]), each[0]) for each in merged])
     return HostActivity(
-        names=(*(names[row] for row in used), OTHER_WORK),
-        name=np.concatenate([name, np.full(others, len(used))]).astype(np.int32),
-        kind=np.concatenate([kind[rows], np.full(others, OTHER, np.int8)]),
-        line=np.concatenate([lines, line]).astype(np.int32),
-        start_ps=column(starts, begin),
-        duration_ps=column(duration_ps, end - begin),
-        self_ps=column(self_ps, end - begin),
+        names=(*(names[row] for row in used), MERGED),
+        name=np.concatenate([name, np.full(len(merged_kind), len(used))]).astype(np.int32),
+        kind=np.concatenate([kind[rows], merged_kind]).astype(np.int8),
+        line=column(lines.astype(np.int64), 3).astype(np.int32),
+        start_ps=begin_ps,
+        duration_ps=end_ps - begin_ps,
+        self_ps=np.concatenate([self_ps, (end_ps - begin_ps)[len(rows) :]]),
     )
 
 
@@ -96,6 +114,31 @@ def _other_work(plane: XPlane, lines: NDArray[np.int32], marks: StepMarks) -> tu
         inner = ~_holds_a_mark(begin, end, marks) & (end > begin)
         begin, end = _merged(begin[inner], end[inner])
         parts.append(np.stack([begin, end, np.full(len(begin), line)]))
+    begin, end, line_of = np.concatenate(parts, axis=1)
+    return begin, end, line_of
+
+
+def _work_in_marks(plane: XPlane, marks: StepMarks) -> tuple[Rows, Rows, Rows]:
+    """Return begin, end and line of the times in which events that lie within a mark were open, on its own line."""
+    parts = [np.empty((3, 0), np.int64)]
+    if len(marks) and marks.device is None:
+        named = np.array([*(name in set(marks.name) for name in plane.metadata.name), False])
+        rows = np.flatnonzero(named[plane.events.metadata])
+        is_mark = np.isin(plane.events.starts_of(rows), marks.start_ps)
+        rows = rows[is_mark]
+        lines = plane.events.lines_of(rows)
+        first = plane.lines.first_event
+        for line in np.unique(lines).tolist():
+            around = rows[lines == line]
+            within = np.setdiff1d(np.arange(first[line], first[line + 1]), around)
+            begin = plane.events.starts_of(within)
+            end = begin + plane.events.duration_ps[within]
+            mark_begin = plane.events.starts_of(around)
+            mark_end = mark_begin + plane.events.duration_ps[around]
+            row = np.searchsorted(mark_begin, begin, side="right") - 1
+            nested = (row >= 0) & (end <= mark_end[row]) & (end > begin)
+            begin, end = _merged(begin[nested], end[nested])
+            parts.append(np.stack([begin, end, np.full(len(begin), line)]))
     begin, end, line_of = np.concatenate(parts, axis=1)
     return begin, end, line_of
 

@@ -1,0 +1,162 @@
+"""What each moment of a step went to, on one device: its own work first, then what the host did meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, moving_keys
+from xprof_nb.analysis.intervals import Moments, either, union
+from xprof_nb.analysis.moving_spans import are_halves
+from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.model.activity import COMPILE, FROM_DEVICE, INPUT, LAUNCH, OTHER, TO_DEVICE, WAIT
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import HostTrace
+
+ON_DEVICE = ("compute", "collective", "device_copy", "host_offload", "infeed", "outfeed")
+ON_HOST = {
+    "compile": COMPILE,
+    "host_input": INPUT,
+    "host_to_device": TO_DEVICE,
+    "device_to_host": FROM_DEVICE,
+    "launch": LAUNCH,
+    "host_wait": WAIT,
+    "host_other": OTHER,
+}
+PARTS = (*ON_DEVICE, *ON_HOST, "idle")
+DEFINITIONS = {
+    "compute": "an op of the device computed",
+    "collective": "no op computed, data moved between devices",
+    "device_copy": "no op computed, an asynchronous copy ran within the device",
+    "host_offload": "no op computed, data moved between the device's and the host's memory",
+    "infeed": "the device waited for input from the host: infeed, host recv, copies to the device",
+    "outfeed": "the device handed output to the host: outfeed, host send, copies from the device",
+    "compile": "the device had nothing to do, the host compiled or lowered a program",
+    "host_input": "the device had nothing to do, the host's input pipeline ran",
+    "host_to_device": "the device had nothing to do, the host was sending it data",
+    "device_to_host": "the device had nothing to do, the host was fetching data",
+    "launch": "the device had nothing to do, the host was launching work",
+    "host_wait": "the device had nothing to do, the host waited for it: latency",
+    "host_other": "the device had nothing to do, the host did something else, Python for the most part",
+    "idle": "neither the device nor the host's launching threads recorded anything",
+}
+"""What each column counts. A moment counts once, in the first column that applies."""
+_TO, _FROM = ("infeed", "host recv"), ("outfeed", "host send")
+
+
+def breakdown(profile: ProfileData, trace: HostTrace, device: int, begin_ps: object, end_ps: object) -> pd.DataFrame:
+    """Return for each span of the host's clock the time that each of `PARTS` had, in ps; a row sums to its length."""
+    begin, end = np.asarray(begin_ps, np.int64), np.asarray(end_ps, np.int64)
+    counted = union(begin[:0], end[:0])
+    before = np.zeros(len(begin), np.int64)
+    columns: dict[str, NDArray[np.int64]] = {}
+    for name, moments in _moments(profile, trace, device).items():
+        counted = either(counted, moments)
+        covered = counted.covered_ps(begin, end)
+        columns[name] = covered - before
+        before = covered
+    columns["idle"] = (end - begin) - before
+    return pd.DataFrame(columns)
+
+
+def half_precision_moments(profile: ProfileData, trace: HostTrace, device: int) -> Moments | None:
+    """Return when ops computed results of 16 bits, None if the profile does not state what ops compute."""
+    described = described_keys(profile, trace)
+    dtypes = [_result_dtype(text) for text in trace.keys.hlo_text]
+    for row, (program_id, op) in enumerate(zip(described["program_id"], described["op"], strict=True)):
+        program = profile.programs.get(int(program_id))
+        if dtypes[row] is None and program is not None:
+            instruction = program.instruction(str(op))
+            leaf = next(instruction.shape.leaves(), None) if instruction is not None else None
+            dtypes[row] = leaf.dtype if leaf is not None else None
+    if not any(dtypes):
+        return None
+    half = np.array([dtype in {"bf16", "f16"} for dtype in dtypes], np.bool_)
+    begin, end = on_host_clock(trace)
+    rows = np.flatnonzero(
+        (trace.ops.device == device) & half[trace.ops.key] & (_places(profile, trace) == 0)[trace.ops.key]
+    )
+    return union(begin[rows], end[rows])
+
+
+def on_host_clock(trace: HostTrace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return begin and end of the ops on the host's clock; on a CPU, which has no other, up to the asynchronous end."""
+    ops = trace.ops
+    is_cpu = bool(trace.devices) and trace.devices[0].backend == "cpu"
+    return ops.host_start_ps, ops.host_start_ps + (ops.duration_ps if is_cpu else ops.host_duration_ps)
+
+
+def _moments(profile: ProfileData, trace: HostTrace, device: int) -> dict[str, Moments]:
+    on_gpu = trace.devices[device].backend == "gpu" if device >= 0 else False
+    ran = _of_kernels(trace, device) if on_gpu else _of_ops(profile, trace, device)
+    activity = trace.activity
+    until = activity.start_ps + activity.duration_ps
+    on_host = {
+        name: union(activity.start_ps[activity.kind == kind], until[activity.kind == kind])
+        for name, kind in ON_HOST.items()
+    }
+    return {**dict(zip(ON_DEVICE, ran, strict=True)), **on_host}
+
+
+def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments]:
+    ops, spans = trace.ops, trace.spans
+    place = _places(profile, trace)
+    begin, end = on_host_clock(trace)
+    half = are_halves(profile, trace)
+    mine = (ops.device == device) & ~ops.contains & ~half[ops.key]
+    moving = spans.device == device
+    found = []
+    for number in range(len(ON_DEVICE)):
+        rows = mine & (place == number)[ops.key]
+        whole = moving & (place == number)[spans.key] if number else np.zeros(len(spans), np.bool_)
+        until = spans.host_start_ps + spans.host_duration_ps
+        found.append(union(np.append(begin[rows], spans.host_start_ps[whole]), np.append(end[rows], until[whole])))
+    return found
+
+
+def _places(profile: ProfileData, trace: HostTrace) -> NDArray[np.int64]:
+    """Return for each key of a host the row of `ON_DEVICE` its time belongs to."""
+    kinds = moving_keys(profile, trace)["kind"]
+    category = described_keys(profile, trace)["category"].astype(str)
+    place = np.select(
+        [
+            kinds.isna(),
+            kinds == ASYNC_COPY,
+            kinds == HOST_OFFLOAD,
+            category.str.startswith(_FROM),
+            kinds == HOST_TRANSFER,
+        ],
+        [0, 2, 3, 5, 4],
+        default=1,
+    )
+    return place.astype(np.int64)
+
+
+def _of_kernels(trace: HostTrace, device: int) -> list[Moments]:
+    """Return the same of a GPU, whose kernels and copies are known by name where no HLO is."""
+    kernels = trace.kernels
+    names, code = np.unique(kernels.name.astype(str), return_inverse=True)
+    place_of = np.array([_place_of_kernel(name.lower()) for name in names], np.int64)
+    place = place_of[code] if len(names) else np.empty(0, np.int64)
+    until = kernels.start_ps + kernels.duration_ps
+    mine = kernels.device == device
+    return [
+        union(kernels.start_ps[mine & (place == number)], until[mine & (place == number)])
+        for number in range(len(ON_DEVICE))
+    ]
+
+
+def _place_of_kernel(name: str) -> int:
+    if "nccl" in name or "rccl" in name:
+        return ON_DEVICE.index("collective")
+    if not name.startswith(("memcpy", "copydevice", "copyhost")):
+        return 0
+    if "h2d" in name or "htod" in name or "hosttodevice" in name:
+        return ON_DEVICE.index("infeed")
+    return ON_DEVICE.index("outfeed" if "d2h" in name or "dtoh" in name or "devicetohost" in name else "device_copy")
+
+
+def _result_dtype(text: str | None) -> str | None:
+    result = (text or "").partition(" = ")[2].lstrip("(")
+    return result.partition("[")[0] or None
