@@ -5,14 +5,16 @@ Each in a process of its own: the number of virtual devices is fixed when jax st
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 logdir, workload = sys.argv[1:]
 os.environ["JAX_PLATFORMS"] = "cpu"
-if workload == "four_devices":
+if workload in {"four_devices", "collectives"}:
     os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
 import jax  # noqa: E402
@@ -154,15 +156,116 @@ def planned() -> None:
     Path(logdir, "memory_analysis.json").write_text(json.dumps(sums))
 
 
-def run_captured(function: object, argument: jax.Array) -> None:
+def collectives() -> None:
+    """Every kind of collective over four virtual devices, in marked steps."""
+    mesh = jax.make_mesh((4,), ("data",))
+
+    @jax.jit
+    def exchange(rows: jax.Array) -> jax.Array:
+        def part(rows: jax.Array) -> jax.Array:
+            own = jnp.tanh(rows @ rows.T)
+            summed, gathered = jax.lax.psum(own, "data"), jax.lax.all_gather(own, "data")
+            sent = jax.lax.ppermute(own, "data", [(0, 1), (1, 0)])
+            scattered = jax.lax.psum_scatter(own, "data", tiled=True)
+            exchanged = jax.lax.all_to_all(own, "data", 0, 0, tiled=True)
+            return summed.sum() + gathered.sum() + sent.sum() + scattered.sum() + exchanged.sum()
+
+        specs = {"in_specs": jax.P("data"), "out_specs": jax.P(), "check_vma": False}
+        return jax.shard_map(part, mesh=mesh, **specs)(rows)
+
+    rows = jax.device_put(jnp.ones((4 * SIZE, SIZE)), jax.NamedSharding(mesh, jax.P("data")))
+    run_annotated(exchange, rows, RUNS)
+
+
+def nested_loops() -> None:
+    """Nested loops."""
+
+    @jax.jit
+    def nested(matrix: jax.Array) -> jax.Array:
+        def inner(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            return state[0] + 1, jnp.tanh(state[1] @ state[1]) * 0.1
+
+        def outer(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            _, matrix = jax.lax.while_loop(lambda state: state[0] < 4, inner, (0, state[1]))
+            return state[0] + 1, matrix
+
+        return jax.lax.while_loop(lambda state: state[0] < 3, outer, (0, matrix))[1]
+
+    run_captured(nested, jnp.ones((SIZE, SIZE)))
+
+
+def multiply(matrix: jax.Array) -> jax.Array:
+        return jnp.tanh(matrix @ matrix) * 1e-3
+
+    matrix = multiply(jnp.ones((512, 512))).block_until_ready()
+    with jax.profiler.trace(logdir):
+        for step in range(6):
+            with jax.profiler.StepTraceAnnotation("train", step_num=step):
+                matrix = multiply(matrix)
+        matrix.block_until_ready()
+
+
+@jax.jit
+def total(matrix: jax.Array) -> jax.Array:
+    """Sum up a matrix."""
+    return jnp.sum(matrix * 2)
+
+
+def plain_calls() -> None:
+    """Ten calls nobody marked."""
+    run_captured(multiply, jnp.ones((256, 256)), runs=10)
+
+
+def annotated_calls() -> None:
+    """Ten marked calls."""
+    run_annotated(multiply, jnp.ones((256, 256)), 10)
+
+
+def compiling_steps() -> None:
+    """Marked calls, the first of which compiles."""
+    matrix = jnp.ones((256, 256)).block_until_ready()
+    with traced(python=True):
+        for step in range(6):
+            with jax.profiler.StepTraceAnnotation("train", step_num=step):
+                multiply(matrix).block_until_ready()
+
+
+def two_programs() -> None:
+    """Two programs a step; which step comes first is plain from the pause before it."""
+    matrix = jnp.ones((256, 256))
+    jax.block_until_ready((multiply(matrix), total(matrix)))
+    with traced(python=False):
+        for _ in range(6):
+            total(multiply(matrix).block_until_ready()).block_until_ready()
+            time.sleep(0.002)
+
+
+def traced(python: bool) -> contextlib.AbstractContextManager[object]:
+    """Capture, with or without Python's calls."""
+    options = jax.profiler.ProfileOptions()
+    options.python_tracer_level = int(python)
+    return jax.profiler.trace(logdir, profiler_options=options)  # type: ignore[no-any-return]
+
+
+def run_annotated(function: object, argument: jax.Array, runs: int) -> None:
+    """Compile first, then capture marked runs."""
+    jax.block_until_ready(function(argument))  # type: ignore[operator]
+    with traced(python=False):
+        for step in range(runs):
+            with jax.profiler.StepTraceAnnotation("train", step_num=step):
+                jax.block_until_ready(function(argument))  # type: ignore[operator]
+
+
+def run_captured(function: object, argument: jax.Array, runs: int = RUNS) -> None:
     """Compile first, then capture a few runs."""
     jax.block_until_ready(function(argument))  # type: ignore[operator]
     with jax.profiler.trace(logdir):
-        for _ in range(RUNS):
+        for _ in range(runs):
             jax.block_until_ready(function(argument))  # type: ignore[operator]
 
 
 WORKLOADS = (
     scan, four_devices, asynchronous, scopes, convolution, while_loop, pallas, compiling, planned,
+    collectives, nested_loops, plain_calls, annotated_calls, compiling_steps, two_programs,
 )  # fmt: skip
 next(run for run in WORKLOADS if run.__name__ == workload)()

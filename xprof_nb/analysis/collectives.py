@@ -96,7 +96,7 @@ class _PartMoves:
         self.steps = self._measured_steps()
 
     def _measured_steps(self) -> pd.DataFrame:
-        """Return the whole steps of the chosen devices that movements are in, with ``until_ps``, the next one's start."""
+        """Return the whole steps that movements are in, and with ``until_ps`` where the next one begins."""
         spans = step_spans(self.part.trace)
         end = spans["start_ps"] + spans["duration_ps"]
         spans = spans.assign(until_ps=spans.groupby("device_row")["start_ps"].shift(-1).fillna(end).astype(np.int64))
@@ -300,13 +300,12 @@ def _notes(profile: ProfileData, frame: pd.DataFrame, summary: dict[str, Any]) -
 def _why_empty(profile: ProfileData) -> str:
     if not any(len(host.ops) for host in profile.hosts):
         return "No op was recorded, so no collective was: see the notes of ops()."
-    devices = len(profile.devices)
-    if devices == 1:
-        return "No collective ran: the profile has one device. Asynchronous copies and host offload neither."
-    return (
-        f"No collective, asynchronous copy or host offload ran in the chosen part of the profile, on {devices} devices. "
-        "Kernels launched from a command buffer hide their HLO: capture with "
-        "XLA_FLAGS=--xla_gpu_enable_command_buffer= and restart the kernel."
-        if profile.devices and profile.devices[0].backend == "gpu"
-        else f"No collective, asynchronous copy or host offload ran in the chosen part of the profile ({devices} devices)."
-    )
+    devices = profile.devices
+    where = "the profile has one device" if len(devices) == 1 else f"{len(devices)} devices were traced"
+    text = f"No collective, asynchronous copy or host offload ran in the chosen part of the profile; {where}."
+    if devices[0].backend == "gpu":
+        text += (
+            " Kernels in command buffers hide their HLO: capture with XLA_FLAGS=--xla_gpu_enable_command_buffer= "
+            "and restart the kernel."
+        )
+    return text

@@ -1,4 +1,4 @@
-"""What did each step wait for: input, transfers, compilation, launches? And is the program input-bound?"""
+"""What each step waited for, input, transfers, compilation, launches, and whether the program is input-bound."""
 
 from __future__ import annotations
 

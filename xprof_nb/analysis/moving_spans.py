@@ -27,6 +27,7 @@ def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> 
     moves = moving_keys(profile, trace)["kind"].notna().to_numpy()
     whole = moves & ~are_halves(profile, trace)
     rows = part.rows[whole[ops.key[part.rows]]]
+    rows = rows[~np.isin(_identity(trace, ops.device[rows], ops.key[rows]), _identities(trace))]
     at_once = pd.DataFrame(
         {
             "device_row": ops.device[rows].astype(np.int64),
@@ -45,7 +46,7 @@ def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection
     """Return the spans whose start is chosen; a recorded one only where the device shows no halves of it."""
     trace, spans = part.trace, part.trace.spans
     step_row = steps_at(trace, spans.device, spans.host_start_ps)
-    identity = spans.device.astype(np.int64) * max(len(trace.keys), 1) + spans.key
+    identity = _identities(trace)
     paired = np.isin(identity, identity[~spans.recorded])
     keep = moves[spans.key] & ~(spans.recorded & paired) & np.isin(spans.device, part.devices)
     keep &= in_selection(trace, selection, spans.key, spans.host_start_ps, step_row)
@@ -60,6 +61,15 @@ def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection
             "occurrences": np.ones(int(keep.sum()), np.int64),
         }
     )
+
+
+def _identities(trace: HostTrace) -> Rows:
+    """Return device and op of each asynchronous span as one number."""
+    return _identity(trace, trace.spans.device, trace.spans.key)
+
+
+def _identity(trace: HostTrace, device: NDArray[np.int32], key: NDArray[np.int32]) -> Rows:
+    return device.astype(np.int64) * max(len(trace.keys), 1) + key
 
 
 def are_halves(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:

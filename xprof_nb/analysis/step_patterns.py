@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.intervals import union
 from xprof_nb.model.trace import ProgramRuns
 
 LONGEST_PATTERN = 64
@@ -74,9 +75,11 @@ def _pattern(runs: ProgramRuns, rows: Rows, codes: Rows) -> Pattern:
     time = np.concatenate([[0], np.cumsum(runs.duration_ps[rows])])
     found = []
     for period in range(1, min(LONGEST_PATTERN, len(sequence) // 2) + 1):
-        first, length = _longest_streak(sequence[period:] == sequence[:-period])
-        if length >= period:
-            found.append((period, first, length + period, time[first + length + period] - time[first]))
+        begins, lengths = _streaks(sequence[period:] == sequence[:-period], period)
+        if len(begins):
+            longest = int(np.argmax(lengths))
+            covered_ps = union(time[begins], time[begins + lengths]).length_ps
+            found.append((period, int(begins[longest]), int(lengths[longest]), covered_ps))
     most = max((covered for *_, covered in found), default=0)
     if most < SHORTEST_FRACTION * time[-1] or not found:
         return (int(np.argmax(np.where(major, times, -1))),)
@@ -84,14 +87,12 @@ def _pattern(runs: ProgramRuns, rows: Rows, codes: Rows) -> Pattern:
     return _from_its_beginning(runs, rows[first : first + length], sequence[first : first + period])
 
 
-def _longest_streak(same: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return where the longest streak begins, and its length."""
+def _streaks(same: NDArray[np.bool_], period: int) -> tuple[Rows, Rows]:
+    """Return first run and number of runs of the streaks in which a period repeats at least once."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
-    if not len(edges):
-        return 0, 0
-    lengths = edges[1::2] - edges[::2]
-    longest = int(np.argmax(lengths))
-    return int(edges[2 * longest]), int(lengths[longest])
+    first, length = edges[::2], edges[1::2] - edges[::2]
+    long = length >= period
+    return first[long], length[long] + period
 
 
 def _from_its_beginning(runs: ProgramRuns, rows: Rows, pattern: Rows) -> Pattern:
@@ -142,7 +143,7 @@ def _apart(positions: Rows, period: int) -> Rows:
 
 
 def _aligned(parts: list[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Number the steps of devices that saw fewer of them by those of the device that saw the most."""
+    """Give the steps of devices that saw fewer of them the numbers of the device that saw the most."""
     longest = max(parts, key=len)
     starts = longest["start_ps"].to_numpy()
     between = (starts[1:] + starts[:-1]) / 2
@@ -150,8 +151,9 @@ def _aligned(parts: list[pd.DataFrame]) -> list[pd.DataFrame]:
     for part in parts:
         if len(part) < len(longest):
             nearest = np.searchsorted(between, part["start_ps"].to_numpy())
-            part = part.assign(step=nearest) if (np.diff(nearest) > 0).all() else part
-        aligned.append(part)
+            aligned.append(part.assign(step=nearest) if (np.diff(nearest) > 0).all() else part)
+        else:
+            aligned.append(part)
     return aligned
 
 

@@ -1,4 +1,4 @@
-"""Where steps begin and end on each device: as marked, as recorded, or inferred from programs that run again and again."""
+"""Where steps begin and end on each device: as marked, as recorded, or as inferred from programs that repeat."""
 
 from __future__ import annotations
 

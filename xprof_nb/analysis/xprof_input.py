@@ -1,7 +1,7 @@
 """xprof's ``input_pipeline_analyzer``: its step table, by its rules.
 
-Rules as in xprof 2.24. On a CPU a step lasts as long as its mark; "host compute" is what the marking thread did inside
-it, the rest is "other"; of more than five steps the first and the last are dropped. On TPUs a step is one that the
+Rules as in xprof 2.24. On a CPU a step lasts as long as its mark, and of more than five the first and the last are
+dropped; what xprof calls host compute there, the whole step but for gaps, is left out. On TPUs a step is one that the
 runtime recorded, on the cores that all have it; compute is the least over the cores, infeed the most, outfeed the mean,
 and idle what is left of the shortest. Of all-reduces with an id, no part is split off as waiting here.
 """
@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.intervals import union
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
-from xprof_nb.model.activity import IN_STEP
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
-_HOST_COLUMNS = ["step", "name", "step_time_ps", "host_compute_ps", "other_ps"]
+_HOST_COLUMNS = ["step", "name", "step_time_ps"]
 _CORE_COLUMNS = ["step", "step_time_ps", "compute_ps", "infeed_ps", "outfeed_ps", "idle_ps", "host_transfer_ps",
                  "infeed_mean_fraction", "infeed_min_fraction", "infeed_max_fraction"]  # fmt: skip
 _FEWEST_TO_DROP = 5
@@ -59,20 +57,9 @@ def _answer(frame: pd.DataFrame) -> Answer:
 
 
 def _of_marks(trace: HostTrace) -> pd.DataFrame:
-    marks, activity = trace.marks, trace.activity
-    rows = activity.kind == IN_STEP
-    worked = union(activity.start_ps[rows], (activity.start_ps + activity.duration_ps)[rows])
-    host = worked.covered_ps(marks.start_ps, marks.start_ps + marks.duration_ps)
-    frame = pd.DataFrame(
-        {
-            "step": marks.number,
-            "name": [f"{name} {number}" for name, number in zip(marks.name, marks.number, strict=True)],
-            "step_time_ps": marks.duration_ps,
-            "host_compute_ps": host,
-            "other_ps": marks.duration_ps - host,
-        }
-    )
-    frame = frame[frame["host_compute_ps"] > 0]
+    marks = trace.marks
+    names = [f"{name} {number}" for name, number in zip(marks.name, marks.number, strict=True)]
+    frame = pd.DataFrame({"step": marks.number, "name": names, "step_time_ps": marks.duration_ps})
     return frame.iloc[1:-1] if len(frame) > _FEWEST_TO_DROP else frame
 
 
@@ -122,11 +109,9 @@ def _core_times(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
         default="compute",
     )
     rows = steps_of_ops(trace)
-    count = len(step_spans(trace))
-    of_op = kind[trace.ops.key]
-    sums = {
-        name: np.bincount(rows[mine], trace.ops.self_ps[mine], minlength=count)
-        for name in ("compute", "infeed", "outfeed", "host_transfer")
-        if (mine := (rows >= 0) & (of_op == name)) is not None
-    }
+    count, of_op = len(step_spans(trace)), kind[trace.ops.key]
+    sums = {}
+    for name in ("compute", "infeed", "outfeed", "host_transfer"):
+        mine = (rows >= 0) & (of_op == name)
+        sums[name] = np.bincount(rows[mine], trace.ops.self_ps[mine], minlength=count)
     return pd.DataFrame(sums)

@@ -63,7 +63,7 @@ def _summary(frame: pd.DataFrame, unpaired: int) -> dict[str, Any]:
 
 
 def _windows(trace: HostTrace, device: int) -> tuple[pd.DataFrame, int]:
-    """Return ``op, span_ps, exposed_ps, hidden, exposed, window_source`` of each asynchronous op, and what has no pair."""
+    """Return ``op, span_ps, exposed_ps, hidden, exposed, window_source`` by op, and how many lack a half."""
     names = [str(op) for op in trace.keys.op]
     roles = [_role(name) for name in names]
     rows = np.flatnonzero(trace.ops.device == device)

@@ -121,7 +121,7 @@ def _stated(plane: XPlane, device: int, keys: OpKeys) -> pd.DataFrame:
     rows = rows_of(plane, LINE)
     metadata = plane.metadata
     program = plane.metadata_stat("program_id").ints().view(np.uint64)
-    number = {(int(id), str(op)): row for row, (id, op) in enumerate(zip(keys.program_id, keys.op, strict=True))}
+    number = {(int(of), str(op)): row for row, (of, op) in enumerate(zip(keys.program_id, keys.op, strict=True))}
     key_of = np.full(len(metadata) + 1, -1, np.int64)
     for row in np.unique(plane.events.metadata[rows]).tolist():
         key_of[row] = number.get((int(program[row]), metadata.name[row].partition(" = ")[0].removeprefix("%")), -1)

@@ -30,11 +30,12 @@ def steps_of_runs(
     by_time = inside(begun, marks.start_ps, marks.duration_ps, runs.start_ps)
     if host_plane is None:
         return by_time
-    linked = _linked(host_plane, planes, runs, marks)
+    linked = _linked(host_plane, planes, marks)
     return linked if (linked >= 0).any() else by_time
 
 
-def _linked(host_plane: XPlane, planes: Sequence[XPlane], runs: ProgramRuns, marks: StepMarks) -> Rows:
+def _linked(host_plane: XPlane, planes: Sequence[XPlane], marks: StepMarks) -> Rows:
+    """Return the mark that launched each run, in the order of `device_lines.program_runs`."""
     rows, mark_of_row = _connectors(host_plane, marks)
     produced, makes = _ids(host_plane, rows, "_pt", "_p")
     up = _above(host_plane, rows, mark_of_row, produced, makes)

@@ -82,8 +82,8 @@ def _undescribed(runs: ProgramRuns, programs: Mapping[int, Program]) -> list[str
         else "The profile holds no HLO at all: it was left out at capture, or a compilation for the CPU replaced it"
     )
     return [
-        f"The HLO of {shown} is not in the profile, though it ran. {cause}. Times are right; buffers, the graph and our "
-        "own counts of FLOPs need the HLO: compile everything, also what runs on the CPU, before the capture begins."
+        f"The HLO of {shown} is not in the profile, though it ran. {cause}. Times are right; buffers, the "
+        "graph and our counts of FLOPs need the HLO: compile everything, also what runs on the CPU, before the capture."
     ]
 
 

@@ -13,7 +13,6 @@ from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.activity import (
     COMPILE,
     FROM_DEVICE,
-    IN_STEP,
     INPUT,
     LAUNCH,
     OTHER,
@@ -74,28 +73,20 @@ def _activity(plane: XPlane, marks: StepMarks) -> HostActivity:
     events = plane.events
     kind = kind_of[events.metadata]
     rows = np.flatnonzero(kind >= 0)
-    starts, lines = events.starts_of(rows), events.lines_of(rows)
+    kind, lines, starts = kind[rows], events.lines_of(rows), events.starts_of(rows)
     duration_ps = events.duration_ps[rows]
     self_ps = nesting.self_times(nesting.parents(lines, starts, starts + duration_ps), duration_ps)
     used, name = np.unique(events.metadata[rows], return_inverse=True)
-    merged = [
-        (OTHER, *_other_work(plane, np.unique(lines[kind[rows] == LAUNCH]), marks)),
-        (IN_STEP, *_work_in_marks(plane, marks)),
-    ]
-
-    def column(values: NDArray[np.int64], part: int) -> NDArray[np.int64]:
-        return np.concatenate([values, *(each[part] for each in merged)])
-
-    begin_ps, end_ps = column(starts, 1), column(starts + duration_ps, 2)
-    merged_kind = np.concatenate([np.full(len(each[1]), each[0]) for each in merged])
+    begin_ps, end_ps, line = _other_work(plane, np.unique(lines[kind == LAUNCH]), marks)
+    others = len(begin_ps)
     return HostActivity(
         names=(*(names[row] for row in used), MERGED),
-        name=np.concatenate([name, np.full(len(merged_kind), len(used))]).astype(np.int32),
-        kind=np.concatenate([kind[rows], merged_kind]).astype(np.int8),
-        line=column(lines.astype(np.int64), 3).astype(np.int32),
-        start_ps=begin_ps,
-        duration_ps=end_ps - begin_ps,
-        self_ps=np.concatenate([self_ps, (end_ps - begin_ps)[len(rows) :]]),
+        name=np.append(name, np.full(others, len(used))).astype(np.int32),
+        kind=np.append(kind, np.full(others, OTHER)).astype(np.int8),
+        line=np.append(lines, line).astype(np.int32),
+        start_ps=np.append(starts, begin_ps),
+        duration_ps=np.append(duration_ps, end_ps - begin_ps),
+        self_ps=np.append(self_ps, end_ps - begin_ps),
     )
 
 
@@ -114,31 +105,6 @@ def _other_work(plane: XPlane, lines: NDArray[np.int32], marks: StepMarks) -> tu
         inner = ~_holds_a_mark(begin, end, marks) & (end > begin)
         begin, end = _merged(begin[inner], end[inner])
         parts.append(np.stack([begin, end, np.full(len(begin), line)]))
-    begin, end, line_of = np.concatenate(parts, axis=1)
-    return begin, end, line_of
-
-
-def _work_in_marks(plane: XPlane, marks: StepMarks) -> tuple[Rows, Rows, Rows]:
-    """Return begin, end and line of the times in which events that lie within a mark were open, on its own line."""
-    parts = [np.empty((3, 0), np.int64)]
-    if len(marks) and marks.device is None:
-        named = np.array([*(name in set(marks.name) for name in plane.metadata.name), False])
-        rows = np.flatnonzero(named[plane.events.metadata])
-        is_mark = np.isin(plane.events.starts_of(rows), marks.start_ps)
-        rows = rows[is_mark]
-        lines = plane.events.lines_of(rows)
-        first = plane.lines.first_event
-        for line in np.unique(lines).tolist():
-            around = rows[lines == line]
-            within = np.setdiff1d(np.arange(first[line], first[line + 1]), around)
-            begin = plane.events.starts_of(within)
-            end = begin + plane.events.duration_ps[within]
-            mark_begin = plane.events.starts_of(around)
-            mark_end = mark_begin + plane.events.duration_ps[around]
-            row = np.searchsorted(mark_begin, begin, side="right") - 1
-            nested = (row >= 0) & (end <= mark_end[row]) & (end > begin)
-            begin, end = _merged(begin[nested], end[nested])
-            parts.append(np.stack([begin, end, np.full(len(begin), line)]))
     begin, end, line_of = np.concatenate(parts, axis=1)
     return begin, end, line_of
 

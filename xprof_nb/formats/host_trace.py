@@ -133,7 +133,8 @@ def _versions(space: XSpace) -> dict[str, str]:
 
 
 def _no_marks() -> StepMarks:
-    return StepMarks(np.empty(0, object), *(np.empty(0, np.int64) for _ in range(3)))
+    whole = np.empty(0, np.int64)
+    return StepMarks(np.empty(0, object), whole, whole, whole)
 
 
 def _nothing() -> HostOps:

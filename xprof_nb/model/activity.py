@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-KINDS = ("compile", "input", "to_device", "from_device", "launch", "wait", "other", "in_step")
-COMPILE, INPUT, TO_DEVICE, FROM_DEVICE, LAUNCH, WAIT, OTHER, IN_STEP = range(len(KINDS))
+KINDS = ("compile", "input", "to_device", "from_device", "launch", "wait", "other")
+COMPILE, INPUT, TO_DEVICE, FROM_DEVICE, LAUNCH, WAIT, OTHER = range(len(KINDS))
 """What an event is about, rows of `KINDS`."""
 
 
@@ -25,8 +25,7 @@ class HostActivity:
     name
         Row of `names`.
     kind
-        Row of `KINDS`. "wait" is for the device; "other" is all that the threads which launch work did, merged, and
-        "in_step" what the thread that marked a step did within the mark, merged.
+        Row of `KINDS`. "wait" is for the device; "other" is all that the threads which launch work did, merged.
     line
         Number of the thread in the file.
     self_ps

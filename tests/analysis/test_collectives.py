@@ -1,0 +1,210 @@
+"""Collectives: closed forms on made-up cores, a capture of four virtual devices, and a recorded TPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xprof_nb as xp
+from tests.analysis.captures import captured
+from tests.tpu_builder import US, Core
+from tests.xspace_builder import SpaceBuilder
+
+RUNS, SIZE = 5, 64
+ALL_REDUCE = (
+    "%all-reduce.1 = bf16[1000,1000]{1,0} all-reduce(bf16[1000,1000]{1,0:T(8,128)} %fusion.1), channel_id=1, "
+    "replica_groups={{0,1,2,3}}, to_apply=%add"
+)
+GATHER_START = (
+    "%ag-start.9 = (f32[250]{0}, f32[1000]{0}) all-gather-start(f32[250]{0} %fusion.1), channel_id=2, "
+    "replica_groups=[2,4]<=[8], dimensions={0}"
+)
+GATHER_DONE = "%ag-finish.3 = f32[1000]{0} all-gather-done((f32[250]{0}, f32[1000]{0}) %ag-start.9)"
+
+
+def core_with_collectives(space: SpaceBuilder, number: int = 0, late_us: int = 0) -> Core:
+    """A step of 100 us: compute 0-40, an all-gather 30-70 of which 10 + 10 are covered, an all-reduce 80-90."""
+    core = Core(space, f"/device:TPU:{number}")
+    core.op("fusion.1", "loop fusion")
+    core.op("fusion.2", "loop fusion")
+    core.op("ag-start.9", "all-gather-start", GATHER_START, tf_op="jit(step)/layer_3/all_gather:")
+    core.op("ag-finish.3", "all-gather-done", GATHER_DONE)
+    core.op("all-reduce.1", "all-reduce", ALL_REDUCE)
+    core.op("while.1", "while")
+    core.runs([("jit_f(7)", 100 * n, 95) for n in range(3)])
+    spans = [
+        ("while.1", 0, 95),
+        ("fusion.1", 0, 30),
+        ("ag-start.9", 30, 1),
+        ("fusion.1", 31, 9),
+        ("fusion.2", 50, 10),
+        ("ag-finish.3", 60, 10),
+        ("all-reduce.1", 80 - late_us, 10 + late_us),
+    ]
+    core.ops([(op, 100 * n + start, duration) for n in range(3) for op, start, duration in spans])
+    return core
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> xp.Profile:
+    space = SpaceBuilder()
+    core_with_collectives(space)
+    core_with_collectives(space, 1, late_us=4)
+    return xp.open(space.write(tmp_path))
+
+
+def test_exposed_time_is_what_no_compute_covers(made: xp.Profile) -> None:
+    """The gather runs from 30 to 70; ops compute from 31 to 40 and from 50 to 60. A loop is no compute."""
+    frame = made.collectives(device=0).frame.set_index("op")
+    gather = frame.loc["ag-start.9"]
+    assert gather["kind"] == "all-gather"
+    assert gather["occurrences"] == 3
+    assert gather["time_ps"] == 3 * 40 * US
+    assert gather["exposed_time_ps"] == 3 * 21 * US
+    assert gather["overlapped_time_ps"] == 3 * 19 * US
+    assert gather["exposed_per_step_ps"] == 21 * US
+    assert gather["exposed_fraction"] == pytest.approx(21 / 40)
+    assert frame.loc["all-reduce.1", "exposed_time_ps"] == 3 * 10 * US
+    assert gather["scope"] == "jit(step)/layer_3"
+
+
+def test_bandwidths_are_those_of_nccl_tests(made: xp.Profile) -> None:
+    frame = made.collectives(device=0).frame.set_index("op")
+    reduce, gather = frame.loc["all-reduce.1"], frame.loc["ag-start.9"]
+    assert (reduce["dtype"], reduce["payload_bytes"], reduce["group_size"]) == ("bf16", 2_000_000, 4)
+    assert reduce["replica_groups"] == "{{0,1,2,3}}"
+    assert reduce["algorithm_bytes_per_s"] == pytest.approx(2e6 / 10e-6)
+    assert reduce["bus_bytes_per_s"] == pytest.approx(2e6 / 10e-6 * 2 * 3 / 4)
+    assert (gather["dtype"], gather["payload_bytes"], gather["group_size"]) == ("f32", 4000, 4)
+    assert gather["bus_bytes_per_s"] == pytest.approx(4000 / 40e-6 * 3 / 4)
+
+
+def test_who_came_first_waited(made: xp.Profile) -> None:
+    frame = made.collectives().frame.set_index(["op", "device"])
+    assert frame.loc[("all-reduce.1", "TPU:0"), "wait_time_ps"] == 0
+    assert frame.loc[("all-reduce.1", "TPU:1"), "wait_time_ps"] == 3 * 4 * US
+
+
+def test_the_summary_counts_a_step_once(made: xp.Profile) -> None:
+    summary = made.collectives(device=0).summary
+    assert summary["exposed_per_step_ps"] == 31 * US
+    # Steps of 100, 100 and, the last to its own end, 95 us.
+    assert summary["exposed_step_fraction"] == pytest.approx(31 * 3 / 295)
+    assert summary["sentence"].startswith(
+        "Collectives are exposed 31.0 µs of a 98.3 µs step (31.5 %), most of it all-gather"
+    )
+    by_kind = {each["kind"]: each for each in summary["by_kind"]}
+    assert by_kind["all-reduce"]["exposed_per_step_ps"] == 10 * US
+
+
+def test_filters(made: xp.Profile) -> None:
+    assert (made.collectives(step=1).frame["occurrences"] == 1).all()
+    assert set(made.collectives(device="TPU:1").frame["device"]) == {"TPU:1"}
+    assert (made.collectives(window_ps=(0, 150 * US)).frame["occurrences"] <= 2).all()
+    nothing = made.collectives(window_ps=(0, 1))
+    assert not len(nothing.frame)
+    assert nothing.notes[-1].startswith("No collective")
+
+
+def test_what_the_profile_records_as_a_whole_is_taken_where_halves_are_missing(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    core = Core(space)
+    core.op("fusion.1", "loop fusion")
+    core.op("ag-start.9", "all-gather-start", GATHER_START)
+    core.runs([("jit_f(7)", 0, 100)])
+    core.ops([("fusion.1", 0, 20), ("ag-start.9", 20, 1)])
+    core.asynchronous([("ag-start.9", 20, 30)])
+    frame = xp.open(space.write(tmp_path)).collectives().frame
+    assert frame["time_ps"].tolist() == [30 * US]
+
+
+def test_every_kind_on_four_virtual_devices(tmp_path_factory: pytest.TempPathFactory) -> None:
+    profile = captured(tmp_path_factory)("collectives")
+    result = profile.collectives()
+    matrix = SIZE * SIZE * 4
+    expected = {
+        "all-reduce": matrix,
+        "all-gather": 4 * matrix,
+        "reduce-scatter": matrix,
+        "all-to-all": matrix,
+        "collective-permute": matrix,
+    }
+    for kind, payload in expected.items():
+        rows = result.frame[result.frame["kind"] == kind]
+        assert set(rows["device"]) == {f"CPU:{n}" for n in range(4)}, kind
+        assert (rows["occurrences"] == RUNS).all()
+        assert (rows["payload_bytes"] == payload).all()
+        assert (rows["exposed_time_ps"] + rows["overlapped_time_ps"] <= rows["time_ps"]).all()
+        assert rows["wait_time_ps"].min() == pytest.approx(rows["wait_time_ps"].min())
+        assert (rows["wait_time_ps"] <= rows["time_ps"]).all()
+    assert 0 < result.summary["exposed_step_fraction"] <= 1
+    ops = profile.ops().frame
+    spent = ops[ops["work_kind"] == "collective"]["time_ps"].sum()
+    assert result.frame["time_ps"].sum() == spent
+
+
+@pytest.fixture(scope="module")
+def tpu(corpus: Path) -> Path:
+    (file,) = corpus.glob("tpu-v6e-psum/plugins/profile/*/*.xplane.pb")
+    return file
+
+
+def test_overlap_equals_xprofs(tpu: Path) -> None:
+    tools = pytest.importorskip("xprof.cli.internal.oss.xplane_tools")
+    from xprof.cli.internal import async_overlap
+
+    expected = async_overlap.analyze(tools.iter_timeline_events(str(tpu)))
+    result = xp.open(tpu).collectives(compat="xprof")
+    assert_equal_overlap(result, expected)
+
+
+def assert_equal_overlap(result: Any, expected: dict[str, Any]) -> None:
+    names = {"count": "occurrences", "span_ps": "time_ps", "exposed_ps": "exposed_time_ps"}
+    names |= {name: name for name in ("hidden", "partial", "exposed", "unpaired_ops", "overlap_ratio")}
+    for theirs, ours in names.items():
+        assert result.summary[ours] == pytest.approx(expected["summary"][theirs], rel=1e-9), theirs
+    by_plane = result.frame.groupby("device")
+    for plane, row in expected["by_plane"].items():
+        mine = by_plane.get_group(plane.removeprefix("/device:"))
+        for theirs in ("count", "span_ps", "exposed_ps", "hidden", "partial", "exposed"):
+            assert mine[names[theirs]].sum() == pytest.approx(row[theirs], rel=1e-9), (plane, theirs)
+        assert set(mine["window_source"]) == {row["window_source"]}
+
+
+def test_overlap_equals_xprofs_on_collectives(tmp_path: Path) -> None:
+    tools = pytest.importorskip("xprof.cli.internal.oss.xplane_tools")
+    from xprof.cli.internal import async_overlap
+
+    space = SpaceBuilder()
+    core = Core(space)
+    core.op("fusion.1", "loop fusion")
+    for name in ("all-gather-start.2", "all-gather-done.2", "copy-start", "copy-done", "send.4", "send-done.4"):
+        core.op(name, name.rstrip(".0123456789"))
+    core.ops(
+        [
+            *(("copy-start", 0, 1), ("all-gather-start.2", 1, 1), ("fusion.1", 2, 20), ("all-gather-done.2", 22, 3)),
+            *(("send.4", 25, 1), ("fusion.1", 30, 5), ("send-done.4", 40, 2), ("copy-done", 45, 1)),
+            ("copy-start", 50, 1),
+        ]
+    )
+    path = space.write(tmp_path)
+    expected = async_overlap.analyze(tools.iter_timeline_events(str(path)))
+    assert (expected["summary"]["count"], expected["summary"]["unpaired_ops"]) == (3, 1)
+    assert_equal_overlap(xp.open(path).collectives(compat="xprof"), expected)
+
+
+def test_recorded_offload_and_all_reduce(tpu: Path) -> None:
+    result = xp.open(tpu).collectives()
+    offload = result.frame[result.frame["kind"] == "host offload"]
+    assert len(offload) == 4 * 6
+    assert (offload["occurrences"] == 100).all()
+    assert (offload["payload_bytes"] == 5_368_709_120).all()
+    # A copy ends before the next step begins: xprof, pairing by name alone, gets up to 1.17 s.
+    longest = offload["time_ps"].max() / 100
+    assert longest < result.summary["step_time_mean_ps"]
+    reduce = result.frame[result.frame["kind"] == "all-reduce"]
+    assert (reduce["group_size"] == 2).all()
+    assert np.allclose(reduce["bus_bytes_per_s"], reduce["algorithm_bytes_per_s"])
