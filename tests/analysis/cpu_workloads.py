@@ -194,15 +194,10 @@ def nested_loops() -> None:
     run_captured(nested, jnp.ones((SIZE, SIZE)))
 
 
+@jax.jit
 def multiply(matrix: jax.Array) -> jax.Array:
-        return jnp.tanh(matrix @ matrix) * 1e-3
-
-    matrix = multiply(jnp.ones((512, 512))).block_until_ready()
-    with jax.profiler.trace(logdir):
-        for step in range(6):
-            with jax.profiler.StepTraceAnnotation("train", step_num=step):
-                matrix = multiply(matrix)
-        matrix.block_until_ready()
+    """Multiply a matrix by itself."""
+    return jnp.tanh(matrix @ matrix) * 1e-3
 
 
 @jax.jit

@@ -17,7 +17,6 @@ from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
-from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 
 Rows = NDArray[np.int64]
@@ -49,7 +48,6 @@ COLUMNS = [
     "link_utilization",
 ]
 EXPOSED_MEANS = "exposed: time of a device in which data moved and no op computed; overlapping movements count once"
-_LINKS = ("link", "ici", "nvlink", "xgmi")
 _MOST_STEPS = 1000
 _PLURALS = {"host offload": "Host offload copies", "async copy": "Asynchronous copies"}
 
@@ -128,7 +126,7 @@ class _PartMoves:
             overlapped_time_ps=covered - exposed,
             exposed_fraction=exposed / np.where(covered > 0, covered, np.nan),
             exposed_per_step_ps=np.array([self.exposed_ps(rows[within[rows]]) for rows in of_op], np.float64) / counts,
-            link_bytes_per_s=[_link_bytes_per_s(trace.devices[row]) for row in devices],
+            link_bytes_per_s=[link.value if (link := trace.devices[row].peaks.link) else np.nan for row in devices],
         )
 
     def exposed_ps(self, rows: Rows) -> int:
@@ -158,11 +156,6 @@ def _with_rates(frame: pd.DataFrame) -> pd.DataFrame:
     bus = algorithm * np.array(factor, np.float64)
     used = (bus / frame["link_bytes_per_s"]).where(~frame["kind"].isin(COPIES))
     return frame.assign(algorithm_bytes_per_s=algorithm, bus_bytes_per_s=bus, link_utilization=used)
-
-
-def _link_bytes_per_s(device: Device) -> float:
-    peaks = device.peaks.bytes_per_s
-    return next((peaks[name].value for name in _LINKS if name in peaks), np.nan)
 
 
 def _scope(path: str | None) -> str | None:
