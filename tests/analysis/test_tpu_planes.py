@@ -25,6 +25,8 @@ def assert_ops_equal_xprofs(file: Path) -> None:
         assert found.loc[op, "time_ps"] == pytest.approx(row["total_time"] * 1e6, rel=1e-9), op
         assert found.loc[op, "self_time_ps"] == pytest.approx(row["total_self_time"] * 1e6, rel=1e-9), op
         assert found.loc[op, "category"] == row["category"], op
+        share = row["total_self_time_percent"] / 100
+        assert found.loc[op, "time_fraction"] == pytest.approx(share, rel=1e-9), op
 
 
 def test_recorded_steps_are_the_steps(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import StepMarks
 
 _IDENTITY = ["program_id", "op"]
 _COSTS = [*COSTS, "compute_ps"]
@@ -25,7 +26,7 @@ _SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:
-    """Return the time from first op to last, summed over the cores."""
+    """Return the time from first op or recorded step to last, summed over the cores."""
     total = 0
     for part in chosen_parts(profile, selection):
         ops = part.trace.ops
@@ -33,8 +34,17 @@ def core_time_ps(profile: ProfileData, selection: Selection) -> int:
         for device in part.devices:
             rows = part.rows[ops.device[part.rows] == device]
             if len(rows):
-                total += int(end_ps[rows].max() - ops.start_ps[rows].min())
+                begin, end = _recorded_steps(part.trace.marks, device) if selection == Selection() else ([], [])
+                total += int(max([end_ps[rows].max(), *end]) - min([ops.start_ps[rows].min(), *begin]))
     return total
+
+
+def _recorded_steps(marks: StepMarks, device: int) -> tuple[list[int], list[int]]:
+    """Return begins and ends of the steps the runtime recorded for a core."""
+    if marks.device is None:
+        return [], []
+    mine = marks.device == device
+    return marks.start_ps[mine].tolist(), (marks.start_ps + marks.duration_ps)[mine].tolist()
 
 
 def by_op(frame: pd.DataFrame) -> pd.DataFrame:
