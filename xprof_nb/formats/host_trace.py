@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes, device_warnings, plausible
+from xprof_nb.formats import cpu, device_planes, device_warnings, gpu_notes, gpu_planes, gpu_streams, plausible
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
+from xprof_nb.formats.gpu_device import gpu_device
+from xprof_nb.formats.gpu_kernels import read_kernels
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_activity import read_activity
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.wall_clock import SESSION, session_times
-from xprof_nb.formats.xspace import XSpace
+from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.allocations import no_allocations
+from xprof_nb.model.kernels import no_kernels
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks, no_spans
 
-_GPU = re.compile(r"/device:GPU:\d+$")
+_START = re.compile(r"\$profiler\.py:\d+ start_trace$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,8 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
     host_plane = space.plane("/host:CPU")
     programs = read_programs(space)
     cores = device_planes.tpu_cores(space)
-    gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
+    gpus = gpu_streams.gpu_planes(space)
+    streams = gpu_streams.read_streams(gpus) if gpus else None
     notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *mended]
     window_ps, window_source = _window(space, hull)
     spans = no_spans()
@@ -59,13 +63,15 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         read = device_planes.read_tpu_cores(cores, host, host_plane, marks, programs)
         found, spans = read.host_ops, read.spans
         notes += device_warnings.warnings(found.devices, found.ops, read.runs, programs, window_ps)
-    elif gpus:
-        notes.append(f"Kernels of GPU planes ({len(gpus)} here) are not analysed by this version.")
-        found = _nothing()
-    elif host_plane is not None:
-        found = cpu.read_host_ops(host_plane, host)
+    elif streams is not None and len(streams.events):
+        marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
+        found, said = gpu_planes.read_gpus(streams, gpus, host, host_plane, marks, programs)
+        notes += said
+        window_ps, window_source = _after_start(host_plane, streams, window_ps, window_source)
     else:
-        found = _nothing()
+        found = cpu.read_host_ops(host_plane, host) if host_plane is not None else _nothing()
+        notes += gpu_notes.nothing_ran(gpus, streams, host_plane)
+        found = found if found.devices else replace(found, devices=tuple(gpu_device(plane, host) for plane in gpus))
     trace = HostTrace(
         host=host,
         file=space.source,
@@ -85,6 +91,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
         spans=spans,
         find_activity=partial(read_activity, read_space, found.marks),
+        find_kernels=partial(read_kernels, read_space) if streams is not None else no_kernels,
     )
     return HostFile(trace, programs)
 
@@ -124,6 +131,22 @@ def _window(space: XSpace, hull: tuple[int, int] | None) -> tuple[tuple[int, int
 def _session(space: XSpace) -> tuple[int, int] | None:
     plane = space.plane(SESSION)
     return session_times(plane.stats) if plane is not None else None
+
+
+def _after_start(
+    host: XPlane | None, streams: gpu_streams.Streams, window_ps: tuple[int, int], source: str
+) -> tuple[tuple[int, int], str]:
+    """Return the window without the time that starting the GPU's tracing took: seconds in which nothing is recorded."""
+    if host is None:
+        return window_ps, source
+    begun = np.array([*(_START.match(name) is not None for name in host.metadata.name), False])
+    rows = np.flatnonzero(begun[host.events.metadata])
+    if not len(rows):
+        return window_ps, source
+    ready_ps = int((host.events.starts_of(rows) + host.events.duration_ps[rows]).min())
+    if not window_ps[0] < ready_ps <= int(streams.column("start_ps").min()):
+        return window_ps, source
+    return (ready_ps, window_ps[1]), "from when the profiler had started to its stop"
 
 
 def _versions(space: XSpace) -> dict[str, str]:

@@ -1,0 +1,205 @@
+"""GPU planes of an XSpace (CUDA, ROCm) to op executions, program runs and step marks.
+
+A kernel belongs to the XLA op its `hlo_op` names; one without is an op of its own, named after TensorFlow's op and
+itself. Kernels of several streams overlap: each keeps its own duration, and they share the device's time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.formats import gpu_launches, gpu_names, gpu_notes, gpu_runs, nesting
+from xprof_nb.formats.gpu_device import gpu_device
+from xprof_nb.formats.gpu_streams import ABSENT, Streams, traced
+from xprof_nb.formats.host_ops import HostOps
+from xprof_nb.formats.xspace import XPlane
+from xprof_nb.model.kernels import KINDS
+from xprof_nb.model.program import Program
+from xprof_nb.model.trace import OpEvents, OpKeys, StepMarks
+
+Ints = NDArray[np.int64]
+
+_CONTROL = ("while", "conditional", "call")
+"""Ops whose own kernels only steer; what they call is seen, and carries the cost."""
+
+
+def read_gpus(
+    streams: Streams,
+    planes: Sequence[XPlane],
+    host: str,
+    host_plane: XPlane | None,
+    marks: StepMarks,
+    programs: Mapping[int, Program],
+) -> tuple[HostOps, list[str]]:
+    """Return ops, program runs and step marks of the GPUs that ran something, and what to know of them.
+
+    Parameters
+    ----------
+    streams
+        What the streams of `planes` ran.
+    marks
+        Steps the program annotated; where there are none, those of a ``Steps`` line are taken.
+    """
+    every_plane = planes
+    streams, seen = traced(streams)
+    planes = [every_plane[row] for row in seen]
+    launched = gpu_launches.find_launches(streams, host_plane)
+    key, keys = _keys(streams, launched, programs)
+    executions = gpu_runs.find_executions(streams, key, keys, launched, programs)
+    derived = _step_lines(planes) if not len(marks) else None
+    if derived is not None:
+        marks, step = _marks_of_lines(derived), _steps_by_line(streams, derived)
+    else:
+        step = launched.steps(marks)
+    start_ps, duration_ps = streams.column("start_ps"), streams.column("duration_ps")
+    device, line = streams.codes("device").astype(np.int32), streams.codes("line").astype(np.int32)
+    parent = nesting.parents(line, start_ps, start_ps + duration_ps)
+    ops = OpEvents(
+        key=key,
+        device=device,
+        start_ps=start_ps,
+        duration_ps=duration_ps,
+        host_start_ps=start_ps,
+        host_duration_ps=duration_ps,
+        self_ps=nesting.shared_times(device, parent, start_ps, start_ps + duration_ps),
+        transfer_ps=np.full(len(key), np.nan),
+        run_id=executions.run_id,
+        step=step,
+        occurrences=executions.occurrences,
+        contains=nesting.containers(parent) | _steers(keys)[key],
+    )
+    devices = tuple(gpu_device(plane, host) for plane in planes)
+    found = HostOps(devices, keys, ops, partial(gpu_runs.program_runs, streams, key, keys, executions), marks)
+    return found, gpu_notes.notes(streams, launched, every_plane, planes, host_plane, programs)
+
+
+def _keys(
+    streams: Streams, launched: gpu_launches.Launched, programs: Mapping[int, Program]
+) -> tuple[NDArray[np.int32], OpKeys]:
+    """Return each event's row of the distinct ops, and the ops."""
+    kind = gpu_names.kinds(streams, launched)
+    program = _program_ids(streams, programs)
+    identity = pd.DataFrame(
+        {
+            "program": program,
+            "hlo_op": streams.codes("hlo_op"),
+            "hlo_module": streams.codes("hlo_module"),
+            "path": streams.codes("path"),
+            "framework": gpu_names.framework_codes(streams),
+            "name": streams.codes("name"),
+            "kind": kind,
+        }
+    )
+    in_program = gpu_names.of_xla(streams)
+    identity.loc[in_program, ["name", "framework", "kind", "path"]] = -1
+    identity.loc[~in_program, ["program", "hlo_op", "hlo_module", "path"]] = -1
+    code = identity.groupby(list(identity.columns), sort=False).ngroup().to_numpy(np.int32)
+    example = np.unique(code, return_index=True)[1]
+    chosen, xla = identity.iloc[example], in_program[example]
+    last = [text.rpartition("::")[2] for text in streams.texts["hlo_op"]]
+    framework = gpu_names.framework_ops(streams)
+    paths = _texts([text.rpartition("::")[2] for text in streams.texts["path"]], streams.codes("path")[example])
+    names = _texts(streams.texts["name"], chosen["name"])
+    tf_names = _texts([op.name for op in framework], chosen["framework"])
+    tf_kinds = _texts([op.kind for op in framework], chosen["framework"])
+    kinds = _texts(KINDS, chosen["kind"])
+    alone = [f"{path}/{name}" if path else name for path, name in zip(tf_names, names, strict=True)]
+    unknown, nan = np.full(len(chosen), None, object), np.full(len(chosen), np.nan)
+    costs = ("flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes")
+    return code, OpKeys(
+        program_id=np.where(xla, chosen["program"], 0).astype(np.int64).view(np.uint64),
+        program=np.where(xla, _texts(streams.texts["hlo_module"], chosen["hlo_module"]), ""),
+        op=np.where(xla, _texts(last, chosen["hlo_op"]), np.array(alone, object)),
+        category=np.where(xla, None, gpu_names.categories(kinds, names, tf_kinds)),
+        framework_op=np.where(xla, paths, tf_names),
+        source=unknown,
+        hlo_text=unknown,
+        duplicate_of=unknown,
+        **dict.fromkeys(costs, nan),
+    )
+
+
+def _texts(texts: Sequence[str], codes: pd.Series[int] | Ints) -> NDArray[np.object_]:
+    return np.array([*texts, None], object)[np.asarray(codes, np.int64)]
+
+
+def _program_ids(streams: Streams, programs: Mapping[int, Program]) -> Ints:
+    """Return the program id of each event; where it is not stated, that of the only program of its module's name."""
+    stated = streams.column("program_id")
+    by_name: dict[str, list[int]] = {}
+    for number, program in programs.items():
+        by_name.setdefault(program.name, []).append(number)
+    only = [found[0] if len(found := by_name.get(name, [])) == 1 else 0 for name in streams.texts["hlo_module"]]
+    named = np.array([*only, 0], np.uint64).view(np.int64)[streams.codes("hlo_module")]
+    return np.where(stated == ABSENT, named, stated)
+
+
+def _steers(keys: OpKeys) -> NDArray[np.bool_]:
+    return np.array(
+        [category is None and str(op).partition(".")[0] in _CONTROL for op, category in zip(keys.op, keys.category)],
+        np.bool_,
+    )
+
+
+def _step_lines(planes: Sequence[XPlane]) -> pd.DataFrame | None:
+    """Return the steps of ``Steps`` lines: ``device, group, name, start_ps, end_ps``; None if there are none."""
+    frames = []
+    for device, plane in enumerate(planes):
+        named = np.array([name == "Steps" for name in plane.lines.name], np.bool_)
+        rows = np.flatnonzero(named[plane.events.line]) if len(named) else np.empty(0, np.int64)
+        rows = rows[plane.events.metadata[rows] >= 0]
+        group, name_stat = plane.stats_of(rows, "group_id", "step_name")
+        codes, texts = name_stat.texts()
+        names = np.array([*texts, None], object)[codes]
+        shown = np.array([*plane.metadata.name, ""], object)[plane.events.metadata[rows]]
+        names = np.where(names == None, shown, names)  # noqa: E711  (elementwise)
+        start_ps = plane.events.starts_of(rows)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "device": device,
+                    "group": np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce")),
+                    "name": names,
+                    "start_ps": start_ps,
+                    "end_ps": start_ps + plane.events.duration_ps[rows],
+                }
+            )
+        )
+    steps = pd.concat(frames, ignore_index=True)
+    steps["group"] = steps["group"].fillna(steps.groupby("device").cumcount())
+    return steps if len(steps) else None
+
+
+def _marks_of_lines(steps: pd.DataFrame) -> StepMarks:
+    """Return each step once, from where the first device begins it to where the last ends it."""
+    merged = steps.groupby("group").agg(name=("name", "first"), start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
+    merged = merged.sort_values("start_ps", kind="stable")
+    return StepMarks(
+        name=merged["name"].to_numpy(object),
+        number=merged.index.to_numpy().astype(np.int64),
+        start_ps=merged["start_ps"].to_numpy(np.int64),
+        duration_ps=(merged["end_ps"] - merged["start_ps"]).to_numpy(np.int64),
+    )
+
+
+def _steps_by_line(streams: Streams, steps: pd.DataFrame) -> NDArray[np.int32]:
+    """Return the row of the step each event belongs to: its group, else the step of its device it begins in."""
+    number = _marks_of_lines(steps).number
+    order = np.argsort(number, kind="stable")
+    group = streams.column("group_id")
+    at = np.minimum(np.searchsorted(number[order], group), len(number) - 1)
+    found = np.where((group != ABSENT) & (number[order][at] == group), order[at], -1)
+    device, start_ps = streams.codes("device"), streams.column("start_ps")
+    for one, of_device in steps.sort_values("start_ps").groupby("device"):
+        rows = np.flatnonzero((device == one) & (found < 0))
+        begins, ends = of_device["start_ps"].to_numpy(np.int64), of_device["end_ps"].to_numpy(np.int64)
+        held = np.searchsorted(begins, start_ps[rows], side="right") - 1
+        inside = (held >= 0) & (start_ps[rows] < ends[held])
+        numbers = of_device["group"].to_numpy().astype(np.int64)[held]
+        found[rows] = np.where(inside, order[np.searchsorted(number[order], numbers)], -1)
+    return found.astype(np.int32)
