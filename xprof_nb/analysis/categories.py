@@ -68,12 +68,20 @@ _CONTROL = frozenset(
         *("async", "rng-get-and-update-state", "unknown", ""),
     }
 )
+_TENSORFLOW_MATRIX_OPS = (
+    *("matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3", "_fusedmatmul", "einsum", "conv2d", "conv3d"),
+    *("conv2dbackpropfilter", "conv2dbackpropinput", "conv3dbackpropfilterv2", "conv3dbackpropinputv2"),
+    *("_fusedconv2d", "depthwiseconv2dnative"),
+)
 _KINDS: Mapping[str, WorkKind] = {
     **dict.fromkeys(DATA_OPCODES, "data"),
     **dict.fromkeys(COLLECTIVE_OPCODES, "collective"),
     **dict.fromkeys(MATRIX_OPCODES, "matrix"),
     **dict.fromkeys(_CONTROL, "control"),
-    "custom-call": "custom",
+    **dict.fromkeys(("custom-call", "kernel", "command buffer"), "custom"),
+    **dict.fromkeys(("device-to-device copy", "peer-to-peer copy", "copy", "memory fill"), "data"),
+    **dict.fromkeys(_TENSORFLOW_MATRIX_OPS, "matrix"),
+    "collective": "collective",
     "idle": "idle",
 }
 

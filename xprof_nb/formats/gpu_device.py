@@ -57,11 +57,16 @@ def gpu_device(plane: XPlane, host: str) -> Device:
         name=f"GPU:{found[1]}",
         model=model,
         peaks=_peaks(plane.stats, model),
+        vendor=_vendor(plane.stats),
     )
 
 
+def _vendor(stats: Mapping[str, Any]) -> str:
+    return str(stats.get("device_vendor", "")).upper()
+
+
 def _is_amd(stats: Mapping[str, Any]) -> bool:
-    return str(stats.get("device_vendor", "")).lower() == "amd"
+    return _vendor(stats) == "AMD"
 
 
 def _model(stats: Mapping[str, Any]) -> str:

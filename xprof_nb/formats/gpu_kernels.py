@@ -33,11 +33,13 @@ def kernel_table(streams: Streams, launched: gpu_launches.Launched) -> Kernels:
         name=streams.codes("name").astype(np.int32),
         kind=gpu_names.kinds(streams, launched).astype(np.int32),
         launch=streams.codes("kernel_details").astype(np.int32),
+        framework_op=streams.codes("tf_op").astype(np.int32),
         start_ps=streams.column("start_ps"),
         duration_ps=streams.column("duration_ps"),
         bytes=_bytes(streams),
         streams=tuple(streams.texts["stream"]),
         names=tuple(streams.texts["name"]),
+        framework_ops=tuple(streams.texts["tf_op"]),
         launches=_launches(streams.texts["kernel_details"]),
     )
 
@@ -58,6 +60,7 @@ def _launches(details: list[str]) -> Launches:
         static_shared_bytes=np.array(static, np.float64),
         dynamic_shared_bytes=np.array([_number(pair, "dynamic_shared") for pair in pairs], np.float64),
         occupancy_fraction=np.where(occupancy > 0, occupancy, np.nan),
+        text=np.array([*details, None], object)[:-1],
     )
 
 

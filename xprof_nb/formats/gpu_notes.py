@@ -16,6 +16,8 @@ from xprof_nb.model.program import Program
 NO_COMMAND_BUFFERS = "XLA_FLAGS=--xla_gpu_enable_command_buffer="
 """The whole setting: the flag's value is the empty list of what to put in command buffers."""
 _XLA_ON_GPU = ("GpuExecutable::", "TfrtGpu", "GPU_0_bfc")
+_WORTH_SAYING = 0.01
+"""Share of the kernel time; drivers lose the op of a kernel now and then."""
 _XLA_SCOPE = ":XLA GPU module"
 _PERMISSION = (
     "Reading what a GPU ran needs permission. NVIDIA: allow it for all users (driver option "
@@ -77,10 +79,10 @@ def _nameless(streams: Streams, launched: Launched, programs: Mapping[int, Progr
     in_graph = nameless & ((streams.column("graph") != ABSENT) | (streams.column("graph_node") != ABSENT))
     by_framework = (streams.codes("annotation") >= 0) | (streams.codes("tf_op") >= 0)
     lone = nameless & ~by_framework
-    if not in_graph.any() and not (lone.any() and programs):
-        return []
     duration_ps = streams.column("duration_ps").astype(np.float64)
     share = duration_ps[in_graph | lone].sum() / max(duration_ps.sum(), 1.0)
+    if not in_graph.any() and not (programs and share >= _WORTH_SAYING):
+        return []
     graphs = f", {int(in_graph.sum()):,} of them of CUDA graphs" if in_graph.any() else ""
     return [
         f"{int((in_graph | lone).sum()):,} kernel executions ({share:.0%} of the kernel time{graphs}) do not say which "

@@ -88,6 +88,8 @@ class Device:
         ``"TPU v6 Lite"``, or the processor's name, ``""`` if unknown.
     kind
         ``"SparseCore"`` for a core beside the main one of a chip, which times of the device leave out; else ``""``.
+    vendor
+        Of a GPU as its runtime states it, in capitals; ``""`` if unknown.
     """
 
     host: str
@@ -99,3 +101,4 @@ class Device:
     global_chip: int | None = None
     peaks: Peaks = field(default_factory=Peaks)
     kind: str = ""
+    vendor: str = ""

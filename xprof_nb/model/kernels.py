@@ -30,6 +30,8 @@ class Launches:
         ``"160,1,1"``.
     occupancy_fraction
         Warps that can be resident over those the processor can hold, by registers, shared memory and block size.
+    text
+        The same in the driver's words.
     """
 
     grid: Texts
@@ -38,6 +40,7 @@ class Launches:
     static_shared_bytes: Floats
     dynamic_shared_bytes: Floats
     occupancy_fraction: Floats
+    text: Texts
 
     def __len__(self) -> int:
         return len(self.grid)
@@ -53,6 +56,8 @@ class Kernels:
         Row of `HostTrace.devices`.
     stream, name, kind, launch
         Rows of `streams`, `names`, `KINDS` and `launches`; launch is -1 where there is no launch shape.
+    framework_op
+        Row of `framework_ops`: what TensorFlow's or XLA's annotation says, -1 for nothing.
     bytes
         Bytes copied or filled, NaN if unknown.
     """
@@ -62,11 +67,13 @@ class Kernels:
     name: Codes
     kind: Codes
     launch: Codes
+    framework_op: Codes
     start_ps: Ints
     duration_ps: Ints
     bytes: Floats
     streams: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    framework_ops: tuple[str, ...] = ()
     launches: Launches = field(default_factory=lambda: no_launches())
 
     def __len__(self) -> int:
@@ -75,10 +82,11 @@ class Kernels:
 
 def no_launches() -> Launches:
     """Return the table of launch shapes where there are none."""
-    return Launches(*(np.empty(0, object) for _ in range(2)), *(np.empty(0, np.float64) for _ in range(4)))
+    texts, numbers = np.empty(0, object), np.empty(0, np.float64)
+    return Launches(texts, texts, numbers, numbers, numbers, numbers, texts)
 
 
 def no_kernels() -> Kernels:
     """Return the table of a host without a GPU."""
     codes, whole = np.empty(0, np.int32), np.empty(0, np.int64)
-    return Kernels(codes, codes, codes, codes, codes, whole, whole, np.empty(0, np.float64))
+    return Kernels(codes, codes, codes, codes, codes, codes, whole, whole, np.empty(0, np.float64))
