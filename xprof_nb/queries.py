@@ -39,7 +39,8 @@ def _ops(profile: ProfileData, params: Filters) -> Answer:
 
     selection = _selection(params)
     if params.compat == "xprof":
-        return xprof_compat.ops(ops.op_table(profile, selection), xprof_compat.core_time_ps(profile, selection))
+        table = xprof_compat.op_table(profile, selection)
+        return xprof_compat.ops(table, xprof_compat.core_time_ps(profile, selection))
     return ops.ops(profile, selection)
 
 

@@ -15,7 +15,8 @@ _NVIDIA = re.compile(
     r"""[hsci]884 | [hscdi]?1688 | 16816 | 16832 | 16864 | i?8816    # shapes of mma up to Ampere
       | \bhmma | \bimma | \bdmma | _hmma | _imma | tensorop
       | wgmma | gmma | tcgen05 | umma | warpspecialized | warp_specialized   # Hopper and Blackwell
-      | (sm|cutlass)_?(80|86|89|90|100|103|120)a?_(xmma|tensorop) | nvjet | xmma_(gemm|implicit|sparse|fprop|dgrad|wgrad)
+      | (sm|cutlass)_?(80|86|89|90|100|103|120)a?_(xmma|tensorop) | nvjet
+      | xmma_(gemm|implicit|sparse|fprop|dgrad|wgrad)
       | cutlass.*(gemm|conv).*(tensorop|sm90|sm100) | flash_(fwd|bwd)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -44,7 +45,11 @@ def uses_tensor_cores(names: pd.Series[str], runs_code: NDArray[np.bool_], vendo
     vendors
         Of the host's GPUs; names of the other vendor's kernels mean nothing.
     """
-    patterns = [pattern for vendor, pattern in (("AMD", _AMD), ("NVIDIA", _NVIDIA)) if not {"AMD", "NVIDIA"} & set(vendors) or vendor in vendors]
+    patterns = [
+        pattern
+        for vendor, pattern in (("AMD", _AMD), ("NVIDIA", _NVIDIA))
+        if not {"AMD", "NVIDIA"} & set(vendors) or vendor in vendors
+    ]
     told = {name: _told(name, patterns) for name in names.unique()}
     found = pd.array([told[name] if code else False for name, code in zip(names, runs_code, strict=True)], "boolean")
     return pd.Series(found, index=names.index)

@@ -1,4 +1,4 @@
-"""Which kernels and copies did the GPUs run, how were they launched, and what did they move?"""
+"""Which kernels and copies did the GPUs run, how were they launched, what did they move? A row per kernel and op."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from xprof_nb.model.profile import ProfileData
 
 By = Literal["program", "category", "framework", "source"]
 MOST_FUSED = 100
+OUTSIDE = "outside XLA programs"
 NO_SOURCE = "no source recorded"
 _UNFUSED = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
 _SUMMED = ["occurrences", "time_ps", "self_time_ps", "transfer_ps", *COSTS, "compute_ps"]
@@ -85,7 +86,7 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     parent. ``time_ps`` of an op also counts what ran inside it. Fused instructions have FLOPs, but no time:
     a fusion is the smallest unit any backend measures.
     """
-    table = op_tables.op_table(profile, selection)
+    table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     peaks = table.stated_peaks if like_xprof else table.peaks
     records = xprof_compat.records(table) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
     records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
@@ -118,7 +119,7 @@ def _paths(records: pd.DataFrame, by: By) -> list[list[Step]]:
     duplicates = records.groupby(["program_id", "duplicate_of"])["op"].transform("size")
     paths: list[list[Step]] = []
     for row, many in zip(records.itertuples(), duplicates, strict=True):
-        program: Step = ("program", f"{row.program}({row.program_id})" if row.program else f"program {row.program_id}")
+        program: Step = ("program", _program_label(str(row.program or ""), int(str(row.program_id))))
         group: list[Step] = [("group", f"{row.duplicate_of} and its duplicates")] if many > 1 else []
         op: Step = ("op", str(row.op))
         category: Step = ("category", str(row.category))
@@ -134,10 +135,18 @@ def _paths(records: pd.DataFrame, by: By) -> list[list[Step]]:
     return paths
 
 
+def _program_label(name: str, number: int) -> str:
+    """Return ``jit_f(7)``; ops of no program, such as copies a GPU's driver was asked for, are together."""
+    if name:
+        return f"{name}({number})"
+    return f"program {number}" if number else OUTSIDE
+
+
 def _told_apart(op: Step, row: object, records: pd.DataFrame) -> Step:
     """Name the program with the op where ops of several programs meet."""
     several = records["program_id"].nunique() > 1
-    return (op[0], f"{op[1]}  {row.program}({row.program_id})") if several else op  # type: ignore[attr-defined]
+    label = _program_label(str(row.program or ""), int(str(row.program_id)))  # type: ignore[attr-defined]
+    return (op[0], f"{op[1]}  {label}") if several else op
 
 
 def scopes(framework_op: str | None) -> list[str]:

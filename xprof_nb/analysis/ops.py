@@ -144,7 +144,7 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
         return sums.astype(np.float64, copy=False)
 
     occurrences = total(ops.occurrences)
-    seen = np.flatnonzero(occurrences)
+    seen = np.flatnonzero(np.bincount(group, minlength=size))
     device, key = seen // max(count, 1), seen % max(count, 1)
     frame = described.iloc[key].reset_index(drop=True)
     frame.insert(0, "host", trace.host)
@@ -275,7 +275,7 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
         {
             row.program or f"program {row.program_id}"
             for row in frame[["program", "program_id"]].drop_duplicates().itertuples()
-            if readable_program(profile, int(row.program_id)) is None
+            if (row.program or row.program_id) and readable_program(profile, int(row.program_id)) is None
         }
     )
     if missing:

@@ -35,7 +35,7 @@ BUSY_MEANS = (
 
 def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
     """Return the headline values as a table ``name, value, unit, definition`` and as the summary."""
-    table = op_tables.op_table(profile, selection)
+    table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     corrected = op_tables.corrected(table.frame, table.peaks)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     counted = table.frame if like_xprof else corrected

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.compute_dtype import with_one_roof
+from xprof_nb.analysis import xprof_gpu
 from xprof_nb.analysis.op_identity import WORDS
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
+from xprof_nb.analysis.ops import op_table as ops_of
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -23,6 +25,13 @@ from xprof_nb.model.trace import StepMarks
 _IDENTITY = ["program_id", "op"]
 _COSTS = [*COSTS, "compute_ps"]
 _SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
+
+
+def op_table(profile: ProfileData, selection: Selection) -> OpTable:
+    """Return the sums by op that xprof's tables are made of."""
+    if xprof_gpu.has_gpus(profile):
+        return xprof_gpu.op_table(profile, selection)
+    return ops_of(profile, selection)
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:

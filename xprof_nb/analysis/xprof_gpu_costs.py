@@ -16,7 +16,6 @@ import numpy as np
 
 from xprof_nb.analysis.categories import ELEMENTWISE_OPCODES
 from xprof_nb.analysis.cost_rules import (
-    _CUDNN_CONVOLUTIONS,
     TRANSCENDENTAL_OPCODES,
     Work,
     convolution_flops,
@@ -173,7 +172,9 @@ class _Analysis:
         if opcode == "concatenate":
             _concatenate(instruction, operands, found)
         if opcode in {"all-gather", "all-gather-start"}:
-            found.bytes = 2 * (sum(leaf.bytes for leaf in shape.leaves()) - (sum(sizes) if shape.is_tuple else 0)) + sum(sizes)
+            found.bytes = 2 * (
+                sum(leaf.bytes for leaf in shape.leaves()) - (sum(sizes) if shape.is_tuple else 0)
+            ) + sum(sizes)
         if opcode == "reduce-scatter":
             found.bytes = shape.bytes + 2 * sum(sizes)
         return found
@@ -206,7 +207,7 @@ class _Analysis:
             return self._of(indexing, [inner[name].shape for name in indexing.operands])
         root = inner[body.root]
         roots = [inner[name] for name in root.operands] if root.opcode == "tuple" else [root]
-        leaves = [leaf for leaf in fusion.shape.leaves()]
+        leaves = list(fusion.shape.leaves())
         found.output = [float(leaf.bytes) if leaf.is_array else 0.0 for leaf in leaves]
         for place, value in enumerate(roots[: len(leaves)]):
             if value.opcode == "dynamic-update-slice":
@@ -305,9 +306,7 @@ def _custom_call(instruction: Instruction, operands: Sequence[Shape], found: _Pr
         return found
     if instruction.custom_call_target.startswith("__cudnn$conv"):
         found.flops = convolution_flops(instruction, operands[0], operands[1], result)
-        found.bytes += (result.bytes if instruction.shape.is_tuple else 0) - (
-            instruction.shape.top_level_bytes if instruction.shape.is_tuple else 0
-        )
+        found.bytes += result.bytes - instruction.shape.bytes  # without the library's scratch space
         return found
     return _Properties()
 

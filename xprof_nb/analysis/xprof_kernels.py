@@ -91,7 +91,9 @@ def _events(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     shapes, shape = table.launches, table.launch[rows]
     vendors = np.array([device.vendor for device in part.trace.devices], object)[table.device[rows]]
     own = pd.DataFrame({"name": table.name[rows], "vendor": vendors}).drop_duplicates()
-    tensor = {pair: _uses_tensor_cores(table.names[pair[0]], pair[1]) for pair in zip(own["name"], own["vendor"])}
+    tensor = {
+        pair: _uses_tensor_cores(table.names[pair[0]], pair[1]) for pair in own.itertuples(index=False, name=None)
+    }
     frame = pd.DataFrame(
         {
             "kernel": np.array(table.names, object)[table.name[rows]],

@@ -1,4 +1,4 @@
-"""Which GPU a plane is of, and its roofs: stated in the profile, else of its datasheet, else computed from its clock."""
+"""Which GPU a plane is of, and its roofs: as the profile states them, of its datasheet, or computed from its clock."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ GPU = re.compile(r"/device:GPU:(\d{1,9})$")
 _STATED = "stated by the GPU's runtime in the profile"
 _GB = 10**9
 
+_NUMBERS = ("core_count", "clock_rate", "memory_bandwidth", "memory_size", "compute_cap_major", "compute_cap_minor")
 _AMD_MODELS = (
     # compute units, memory from, to (GB), clock (MHz) at least, model
     (304, 185, 210, 0, "AMD Instinct MI300X"),
@@ -58,6 +59,7 @@ def gpu_device(plane: XPlane, host: str) -> Device:
         model=model,
         peaks=_peaks(plane.stats, model),
         vendor=_vendor(plane.stats),
+        stated={name: value for name in _NUMBERS if (value := plausible.positive(plane.stats, name)) > 0},
     )
 
 

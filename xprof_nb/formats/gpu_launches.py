@@ -21,7 +21,13 @@ Ints = NDArray[np.int64]
 
 _EXECUTOR_CALL = "GpuExecutable::ExecuteThunks"
 _MODULE_SCOPE = ":XLA GPU module"
-GPU_WORK = ("cuLaunchKernel", "cudaLaunchKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipLaunchKernel")
+GPU_WORK = (
+    "cuLaunchKernel",
+    "cudaLaunchKernel",
+    "hipModuleLaunchKernel",
+    "hipExtModuleLaunchKernel",
+    "hipLaunchKernel",
+)
 """What the calls that launch kernels are called."""
 
 

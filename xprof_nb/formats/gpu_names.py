@@ -104,7 +104,9 @@ def _framework_op(text: str) -> FrameworkOp:
     return FrameworkOp(name or None, kind or None)
 
 
-def categories(kinds: Sequence[str], names: Sequence[str], framework_kinds: Sequence[str | None]) -> Texts:
+def categories(
+    kinds: Sequence[str | None], names: Sequence[str | None], framework_kinds: Sequence[str | None]
+) -> Texts:
     """Return the category of what belongs to no XLA op: the copy, the collective, TensorFlow's type, or ``kernel``."""
     found = [
         kind if kind != k.KERNEL else collective(name) or of_framework or k.KERNEL

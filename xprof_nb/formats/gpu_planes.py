@@ -101,22 +101,18 @@ def _keys(
     code = identity.groupby(list(identity.columns), sort=False).ngroup().to_numpy(np.int32)
     example = np.unique(code, return_index=True)[1]
     chosen, xla = identity.iloc[example], in_program[example]
-    last = [text.rpartition("::")[2] for text in streams.texts["hlo_op"]]
-    framework = gpu_names.framework_ops(streams)
-    paths = _texts([text.rpartition("::")[2] for text in streams.texts["path"]], streams.codes("path")[example])
-    names = _texts(streams.texts["name"], chosen["name"])
-    tf_names = _texts([op.name for op in framework], chosen["framework"])
-    tf_kinds = _texts([op.kind for op in framework], chosen["framework"])
-    kinds = _texts(KINDS, chosen["kind"])
-    alone = [f"{path}/{name}" if path else name for path, name in zip(tf_names, names, strict=True)]
+    module = _texts(streams.texts["hlo_module"], chosen["hlo_module"])
+    op = _texts([text.rpartition("::")[2] for text in streams.texts["hlo_op"]], chosen["hlo_op"])
+    path = _texts([text.rpartition("::")[2] for text in streams.texts["path"]], streams.codes("path")[example])
+    alone = _lone_ops(streams, chosen)
     unknown, nan = np.full(len(chosen), None, object), np.full(len(chosen), np.nan)
     costs = ("flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes")
     return code, OpKeys(
         program_id=np.where(xla, chosen["program"], 0).astype(np.int64).view(np.uint64),
-        program=np.where(xla, _texts(streams.texts["hlo_module"], chosen["hlo_module"]), ""),
-        op=np.where(xla, _texts(last, chosen["hlo_op"]), np.array(alone, object)),
-        category=np.where(xla, None, gpu_names.categories(kinds, names, tf_kinds)),
-        framework_op=np.where(xla, paths, tf_names),
+        program=np.where(xla, module, ""),
+        op=np.where(xla, op, alone["op"]),
+        category=np.where(xla, unknown, alone["category"]),
+        framework_op=np.where(xla, path, alone["path"]),
         source=unknown,
         hlo_text=unknown,
         duplicate_of=unknown,
@@ -124,7 +120,18 @@ def _keys(
     )
 
 
-def _texts(texts: Sequence[str], codes: pd.Series[int] | Ints) -> NDArray[np.object_]:
+def _lone_ops(streams: Streams, chosen: pd.DataFrame) -> dict[str, NDArray[np.object_]]:
+    """Return what the ops are called that are of no XLA op: after TensorFlow's op and the kernel, or the kernel."""
+    framework = gpu_names.framework_ops(streams)
+    paths = _texts([op.name for op in framework], chosen["framework"])
+    types = _texts([op.kind for op in framework], chosen["framework"])
+    names, kinds = _texts(streams.texts["name"], chosen["name"]), _texts(KINDS, chosen["kind"])
+    ops = [f"{path}/{name}" if path else name for path, name in zip(paths, names, strict=True)]
+    categories = gpu_names.categories(kinds.tolist(), names.tolist(), types.tolist())
+    return {"op": np.array([*ops, None], object)[:-1], "category": categories, "path": paths}
+
+
+def _texts(texts: Sequence[str | None], codes: pd.Series[int] | Ints) -> NDArray[np.object_]:
     return np.array([*texts, None], object)[np.asarray(codes, np.int64)]
 
 
@@ -140,10 +147,8 @@ def _program_ids(streams: Streams, programs: Mapping[int, Program]) -> Ints:
 
 
 def _steers(keys: OpKeys) -> NDArray[np.bool_]:
-    return np.array(
-        [category is None and str(op).partition(".")[0] in _CONTROL for op, category in zip(keys.op, keys.category)],
-        np.bool_,
-    )
+    steers = [str(op).partition(".")[0] in _CONTROL for op in keys.op]
+    return np.array(steers, np.bool_) & (keys.program != "")
 
 
 def _step_lines(planes: Sequence[XPlane]) -> pd.DataFrame | None:

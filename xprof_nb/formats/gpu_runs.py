@@ -158,7 +158,7 @@ def _is_of_entry(program: Program | None, op: str) -> bool:
 
 @njit
 def _runs_by_recurrence(group: Any, key: Any, boundary: Any, key_count: int) -> Any:
-    """Number the runs of each group: one ends where an op that begins has begun in it before."""
+    """Return the number of each event's run: one ends where an op that begins has begun in it before."""
     last_run = np.full(key_count, -1, np.int64)
     found = np.empty(len(group), np.int64)
     run = -1

@@ -11,6 +11,7 @@ KERNEL_HOMES = [
     "xprof_nb.formats.nesting",
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
+    "xprof_nb.formats.gpu_runs",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

@@ -90,6 +90,8 @@ class Device:
         ``"SparseCore"`` for a core beside the main one of a chip, which times of the device leave out; else ``""``.
     vendor
         Of a GPU as its runtime states it, in capitals; ``""`` if unknown.
+    stated
+        Numbers a GPU's runtime states of it, in its words and units: ``core_count``, ``clock_rate`` (kHz) …
     """
 
     host: str
@@ -102,3 +104,4 @@ class Device:
     peaks: Peaks = field(default_factory=Peaks)
     kind: str = ""
     vendor: str = ""
+    stated: Mapping[str, float] = field(default_factory=dict)

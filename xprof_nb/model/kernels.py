@@ -46,6 +46,12 @@ class Launches:
         return len(self.grid)
 
 
+def no_launches() -> Launches:
+    """Return the table of launch shapes where there are none."""
+    texts, numbers = np.empty(0, object), np.empty(0, np.float64)
+    return Launches(texts, texts, numbers, numbers, numbers, numbers, texts)
+
+
 @dataclass(frozen=True, eq=False)
 class Kernels:
     """Kernels, copies and fills of a host's GPUs: N rows, those of `HostTrace.ops` in the same order.
@@ -74,16 +80,10 @@ class Kernels:
     streams: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     framework_ops: tuple[str, ...] = ()
-    launches: Launches = field(default_factory=lambda: no_launches())
+    launches: Launches = field(default_factory=no_launches)
 
     def __len__(self) -> int:
         return len(self.name)
-
-
-def no_launches() -> Launches:
-    """Return the table of launch shapes where there are none."""
-    texts, numbers = np.empty(0, object), np.empty(0, np.float64)
-    return Launches(texts, texts, numbers, numbers, numbers, numbers, texts)
 
 
 def no_kernels() -> Kernels:

@@ -73,12 +73,13 @@ class OpEvents:
     key, device
         Rows of `OpKeys` and of `HostTrace.devices`.
     start_ps, duration_ps
-        The op from its start to its end. On a CPU the end is that of the asynchronous part.
+        The op from its start to its end. On a CPU the end is that of the asynchronous part; on a GPU each kernel
+        of an op is an event.
     host_start_ps, host_duration_ps
         The same on the host's clock, which runs and steps are given in; on a CPU, of the launching call alone.
     self_ps
         Time of the device this execution accounts for: its duration without the ops it contains, and on a
-        CPU, where ops of one device overlap, an equal share of each overlapped moment. Sums to busy time.
+        CPU or GPU, where ops of one device overlap, an equal share of each overlapped moment. Sums to busy time.
     transfer_ps
         For the done half of an asynchronous pair, from the start of its start half to its own end; else NaN.
     run_id
@@ -86,7 +87,7 @@ class OpEvents:
     step
         Row of `StepMarks`, -1 outside every marked step.
     occurrences
-        1, or n for an aggregated event.
+        1, or n for an aggregated event; 0 for a further kernel of an execution that launched several.
     contains
         Whether other ops ran inside this one: a loop, a call, a branch.
     """
