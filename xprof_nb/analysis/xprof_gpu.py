@@ -103,14 +103,14 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
 def _key_of_the_first(
     part: HostPart, rows: NDArray[np.int64], of_xla: NDArray[np.bool_], names: NDArray[np.object_]
 ) -> NDArray[np.int32]:
-    """Return the op each event is counted for: the first of a row of one name in one step and stream."""
+    """Return the op each event is counted for: the first in a row of one name in one group and stream."""
     trace, table = part.trace, part.trace.kernels
     key = trace.ops.key[rows]
-    step = pd.Series(trace.ops.step).where(trace.ops.step >= 0).groupby(trace.ops.device).ffill().to_numpy()[rows]
+    group = pd.Series(table.group).where(table.group >= 0).groupby(table.device).ffill().to_numpy()[rows]
     line = pd.MultiIndex.from_arrays([table.device[rows], table.stream[rows]]).factorize()[0]
     name = pd.factorize(names[key])[0]
     follows = np.zeros(len(rows), np.bool_)
-    follows[1:] = (line[1:] == line[:-1]) & (name[1:] == name[:-1]) & (step[1:] == step[:-1]) & of_xla[1:] & of_xla[:-1]
+    follows[1:] = (line[1:] == line[:-1]) & (name[1:] == name[:-1]) & (group[1:] == group[:-1]) & of_xla[1:] & of_xla[:-1]
     first = np.maximum.accumulate(np.where(follows, 0, np.arange(len(rows))))
     return key[first]
 

@@ -22,10 +22,12 @@ def read_kernels(read_space: Callable[[], XSpace]) -> Kernels:
     space = read_space()
     plausible.mend_durations(space)
     streams, _ = traced(read_streams(gpu_planes(space)))
-    return kernel_table(streams, gpu_launches.find_launches(streams, space.plane("/host:CPU")))
+    host = space.plane("/host:CPU")
+    launched = gpu_launches.find_launches(streams, host)
+    return kernel_table(streams, launched, gpu_launches.root_groups(streams, launched, host))
 
 
-def kernel_table(streams: Streams, launched: gpu_launches.Launched) -> Kernels:
+def kernel_table(streams: Streams, launched: gpu_launches.Launched, group: NDArray[np.int64]) -> Kernels:
     """Return the events of the streams as kernels, copies and fills."""
     return Kernels(
         device=streams.codes("device").astype(np.int32),
@@ -34,6 +36,7 @@ def kernel_table(streams: Streams, launched: gpu_launches.Launched) -> Kernels:
         kind=gpu_names.kinds(streams, launched).astype(np.int32),
         launch=streams.codes("kernel_details").astype(np.int32),
         framework_op=streams.codes("tf_op").astype(np.int32),
+        group=group,
         start_ps=streams.column("start_ps"),
         duration_ps=streams.column("duration_ps"),
         bytes=_bytes(streams),

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.formats.gpu_streams import Streams
+from xprof_nb.formats.gpu_streams import ABSENT, Streams
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.trace import StepMarks
 
@@ -45,8 +45,12 @@ class Launched:
         When the host asked for it; its start on the device if unknown.
     driver_call, driver_names
         The driver call as a row of names, -1 if unknown.
+    line
+        The line of the driver call, -1 if unknown.
     calls
         Calls of XLA's executor: ``line, start_ps, end_ps, module, dispatch_ps, run``.
+    made_count, lost_count
+        Kernels the host launched, and those of them that are on no stream.
     """
 
     call: Ints
@@ -54,7 +58,10 @@ class Launched:
     launch_ps: Ints
     driver_call: Ints
     driver_names: tuple[str, ...]
+    line: Ints
     calls: pd.DataFrame
+    made_count: int
+    lost_count: int
 
     def steps(self, marks: StepMarks) -> NDArray[np.int32]:
         """Return the row of the marked step each event was asked for in, -1 for none."""
@@ -71,31 +78,60 @@ def find_launches(streams: Streams, host: XPlane | None) -> Launched:
     """Return what the host plane tells of the launches."""
     events = streams.events
     unknown = np.full(len(events), -1, np.int64)
-    nothing = Launched(unknown, unknown, streams.column("start_ps"), unknown, (), _executor_calls(None))
+    nothing = Launched(unknown, unknown, streams.column("start_ps"), unknown, (), unknown, _executor_calls(None), 0, 0)
     if host is None or not len(events):
         return nothing
-    launches = _driver_calls(host)
-    known = launches.drop_duplicates("correlation_id").set_index("correlation_id")
-    at = known.index.get_indexer(streams.column("correlation_id"))
-    if not (at >= 0).any():
+    launches = _driver_calls(host).drop_duplicates("correlation_id")
+    at = pd.Index(launches["correlation_id"]).get_indexer(streams.column("correlation_id"))
+    if not len(launches):
         return nothing
-    launch_ps = np.where(at >= 0, known["start_ps"].to_numpy()[at], streams.column("start_ps"))
-    line = np.where(at >= 0, known["line"].to_numpy()[at], -1)
-    driver_call = np.where(at >= 0, known["name"].to_numpy()[at], -1)
+
+    def of_launch(column: str, otherwise: Ints) -> Ints:
+        return np.where(at >= 0, launches[column].to_numpy(np.int64)[at], otherwise)
+
+    launch_ps, line = of_launch("start_ps", streams.column("start_ps")), of_launch("line", unknown)
     calls = _executor_calls(host)
     call = _calls_of(streams, calls, np.where(at >= 0, launch_ps, -1), line)
-    execution = _executions(streams, host, calls, call, launch_ps)
-    return Launched(call, execution, launch_ps, driver_call, tuple(host.metadata.name), calls)
+    kernels = np.array([*(name.startswith(GPU_WORK) for name in host.metadata.name), False])[launches["name"]]
+    lost = kernels & ~np.isin(launches["correlation_id"].to_numpy(), streams.column("correlation_id"))
+    return Launched(
+        call=call,
+        execution=_executions(streams, host, calls, call, launch_ps),
+        launch_ps=launch_ps,
+        driver_call=of_launch("name", unknown),
+        driver_names=tuple(host.metadata.name),
+        line=line,
+        calls=calls,
+        made_count=int(kernels.sum()),
+        lost_count=int(lost.sum()),
+    )
 
 
-def lost_launches(streams: Streams, host: XPlane | None) -> tuple[int, int]:
-    """Return how many kernel launches the host made, and of how many no stream has the kernel."""
-    if host is None:
-        return 0, 0
-    calls = _driver_calls(host)
-    names = np.array([name.startswith(GPU_WORK) for name in host.metadata.name] or [False])
-    made = calls.loc[names[calls["name"].to_numpy(np.int64)], "correlation_id"].unique()
-    return len(made), int((~np.isin(made, streams.column("correlation_id"))).sum())
+def root_groups(streams: Streams, launched: Launched, host: XPlane | None) -> Ints:
+    """Return what a step annotation groups each event into as xprof has it, -1 for none.
+
+    The stated group; else the annotated event, by row, that is around the launch on the same thread. What is launched
+    from another thread than it was asked for on belongs to none.
+    """
+    stated = streams.column("group_id")
+    if host is None or not len(launched.driver_names):
+        return np.where(stated == ABSENT, -1, stated)
+    rows = _rows_named(host, lambda name: not name.startswith("$"))
+    (root,) = host.stats_of(rows, "_r")
+    rows = rows[root.present]
+    begun = host.events.starts_of(rows)
+    marks = pd.DataFrame(
+        {
+            "line": host.events.lines_of(rows).astype(np.int64),
+            "time_ps": begun,
+            "until_ps": begun + host.events.duration_ps[rows],
+            "group": rows,
+        }
+    ).sort_values("time_ps", kind="stable")
+    asked = pd.DataFrame({"line": launched.line, "time_ps": launched.launch_ps, "row": np.arange(len(stated))})
+    held = pd.merge_asof(asked.sort_values("time_ps", kind="stable"), marks, on="time_ps", by="line").sort_values("row")
+    inside = (held["until_ps"] > held["time_ps"]).to_numpy()
+    return np.where(stated != ABSENT, stated, np.where(inside, held["group"].fillna(-1).to_numpy(np.int64), -1))
 
 
 def _driver_calls(host: XPlane) -> pd.DataFrame:

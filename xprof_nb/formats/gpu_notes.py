@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xprof_nb.formats.gpu_launches import GPU_WORK, Launched, lost_launches
+from xprof_nb.formats.gpu_launches import GPU_WORK, Launched
 from xprof_nb.formats.gpu_names import kinds, of_xla
 from xprof_nb.formats.gpu_streams import ABSENT, Streams
 from xprof_nb.formats.xspace import XPlane
@@ -33,7 +33,6 @@ def notes(
     launched: Launched,
     planes: Sequence[XPlane],
     traced: Sequence[XPlane],
-    host: XPlane | None,
     programs: Mapping[int, Program],
 ) -> list[str]:
     """Return what to know of GPUs of which some ran something.
@@ -43,7 +42,7 @@ def notes(
     planes, traced
         Every GPU of the host, and those `streams` has events of.
     """
-    return [*_coverage(planes, traced), *_nameless(streams, launched, programs), *_lost(streams, host)]
+    return [*_coverage(planes, traced), *_nameless(streams, launched, programs), *_lost(launched)]
 
 
 def nothing_ran(planes: Sequence[XPlane], streams: Streams | None, host: XPlane | None) -> list[str]:
@@ -92,11 +91,11 @@ def _nameless(streams: Streams, launched: Launched, programs: Mapping[int, Progr
     ]
 
 
-def _lost(streams: Streams, host: XPlane | None) -> list[str]:
-    made, lost = lost_launches(streams, host)
-    if not lost:
+def _lost(launched: Launched) -> list[str]:
+    if not launched.lost_count:
         return []
     return [
-        f"Inconsistent profile: of {made:,} kernels the host launched, {lost:,} are on no stream. They ran after the "
-        "capture, or the driver's trace buffers overflowed: wait for the work before the capture ends, or capture less."
+        f"Inconsistent profile: of {launched.made_count:,} kernels the host launched, {launched.lost_count:,} are on no "
+        "stream. They ran after the capture, or the driver's trace buffers overflowed: wait for the work before the "
+        "capture ends, or capture less."
     ]

@@ -75,7 +75,7 @@ def read_gpus(
     )
     devices = tuple(gpu_device(plane, host) for plane in planes)
     found = HostOps(devices, keys, ops, partial(gpu_runs.program_runs, streams, key, keys, executions), marks)
-    return found, gpu_notes.notes(streams, launched, every_plane, planes, host_plane, programs)
+    return found, gpu_notes.notes(streams, launched, every_plane, planes, programs)
 
 
 def _keys(

@@ -64,6 +64,8 @@ class Kernels:
         Rows of `streams`, `names`, `KINDS` and `launches`; launch is -1 where there is no launch shape.
     framework_op
         Row of `framework_ops`: what TensorFlow's or XLA's annotation says, -1 for nothing.
+    group
+        Number events share that one annotated event of the host asked for, on the same thread; -1 for none.
     bytes
         Bytes copied or filled, NaN if unknown.
     """
@@ -74,6 +76,7 @@ class Kernels:
     kind: Codes
     launch: Codes
     framework_op: Codes
+    group: Ints
     start_ps: Ints
     duration_ps: Ints
     bytes: Floats
@@ -89,4 +92,4 @@ class Kernels:
 def no_kernels() -> Kernels:
     """Return the table of a host without a GPU."""
     codes, whole = np.empty(0, np.int32), np.empty(0, np.int64)
-    return Kernels(codes, codes, codes, codes, codes, codes, whole, whole, np.empty(0, np.float64))
+    return Kernels(codes, codes, codes, codes, codes, codes, whole, whole, whole, np.empty(0, np.float64))
