@@ -11,12 +11,24 @@ from tests.xspace_builder import LineBuilder, PlaneBuilder, SpaceBuilder
 
 US = 10**6
 V100 = {
-    **{"device_vendor": "Nvidia", "gpu_device_name": "Tesla V100-SXM2-16GB", "core_count": 80, "clock_rate": 1530000},
-    **{"memory_bandwidth": 898048000000, "memory_size": 16945512448, "compute_cap_major": 7, "compute_cap_minor": 0},
+    "device_vendor": "Nvidia",
+    "gpu_device_name": "Tesla V100-SXM2-16GB",
+    "core_count": 80,
+    "clock_rate": 1530000,
+    "memory_bandwidth": 898048000000,
+    "memory_size": 16945512448,
+    "compute_cap_major": 7,
+    "compute_cap_minor": 0,
 }
 H100 = {
-    **{"device_vendor": "Nvidia", "gpu_device_name": "NVIDIA H100 80GB HBM3", "core_count": 132, "clock_rate": 1980000},
-    **{"memory_bandwidth": 3352320000000, "memory_size": 85029158912, "compute_cap_major": 9, "compute_cap_minor": 0},
+    "device_vendor": "Nvidia",
+    "gpu_device_name": "NVIDIA H100 80GB HBM3",
+    "core_count": 132,
+    "clock_rate": 1980000,
+    "memory_bandwidth": 3352320000000,
+    "memory_size": 85029158912,
+    "compute_cap_major": 9,
+    "compute_cap_minor": 0,
 }
 DETAILS = "regs:32 static_shared:1024 dynamic_shared:2048 grid:160,1,1 block:256,1,1 occ_pct:50"
 LAUNCH = "cuLaunchKernel"
@@ -41,7 +53,7 @@ class GpuSpace:
         return self.space.plane(f"/device:GPU:{ordinal}", V100 if stats is None else stats)
 
     def kernel(self, stream: LineBuilder, name: str, start: float, duration: float, op: str = "", **stats: Any) -> None:
-        """Add a kernel of op ``module/op``, or of none; ``launch=`` says when the host asked for it, ``line=`` where."""
+        """Add a kernel of op ``module/op``, or of none; ``launch=`` is when the host asked for it, ``line=`` where."""
         launch, line = stats.pop("launch", None), stats.pop("line", None)
         module, _, op = op.rpartition("/")
         of_op = {"hlo_op": op, "hlo_module": module, "program_id": self.numbers.get(module, 0)} if op else {}

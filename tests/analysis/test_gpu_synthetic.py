@@ -256,7 +256,9 @@ def test_devices_that_ran_nothing_are_named(tmp_path: Path) -> None:
 def test_copies_have_bytes_and_a_rate(tmp_path: Path) -> None:
     made = GpuSpace()
     stream = made.gpu().line("Stream #2(MemcpyH2D,MemcpyD2D)")
-    made.kernel(stream, "MemcpyH2D", 0, 10, memcpy_details="kind_src:pageable kind_dst:device size:4000000 dest:0 async:1")
+    made.kernel(
+        stream, "MemcpyH2D", 0, 10, memcpy_details="kind_src:pageable kind_dst:device size:4000000 dest:0 async:1"
+    )
     made.kernel(stream, "MemcpyH2D", 20, 10, memcpy_details="num_bytes:6000000 dest:0 async:1")
     made.kernel(stream, "MemcpyD2H", 40, 10, memcpy_details="size:0 dest:0 async:1")
     frame = made.open(tmp_path).kernels().frame.set_index("kind")
@@ -306,7 +308,9 @@ def test_tensor_cores_by_name(tmp_path: Path, name: str, told: bool | None) -> N
 
 def test_a_collective_is_known_by_its_library(tmp_path: Path) -> None:
     made = GpuSpace()
-    made.kernel(made.gpu().line("Stream #1"), "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 0, 10)
+    made.kernel(
+        made.gpu().line("Stream #1"), "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 0, 10
+    )
     profile = made.open(tmp_path)
     assert profile.kernels().frame["is_collective"].tolist() == [True]
     row = profile.ops().frame.iloc[0]
@@ -343,7 +347,9 @@ def test_xprofs_table_of_kernels(tmp_path: Path) -> None:
 
 def test_damage_does_no_harm(tmp_path: Path) -> None:
     made = GpuSpace(jit_f=add_module())
-    gpu = made.gpu(stats={"core_count": -1, "clock_rate": float("nan"), "memory_bandwidth": 2**62, "device_vendor": b"\xff"})
+    gpu = made.gpu(
+        stats={"core_count": -1, "clock_rate": float("nan"), "memory_bandwidth": 2**62, "device_vendor": b"\xff"}
+    )
     stream = gpu.line("Stream #1")
     made.kernel(stream, "k", 0, -5, "jit_f/add.1", program_id="no number", correlation_id=-1)
     made.kernel(stream, "k", 5, 5, "::", hlo_module="")

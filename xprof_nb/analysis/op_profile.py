@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat
+from xprof_nb.analysis import xprof_compat, xprof_gpu
 from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
@@ -101,7 +101,7 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     values = _with_fused(tree, values, profile)
     frame = in_preorder(tree, values, "self_time_ps")
     frame = op_tables.with_rates(frame, peaks, total_ps).assign(bound_by=words(frame["bound"]))
-    frame = _root_over_all(frame, table, peaks, total_ps, like_xprof)
+    frame = _root_over_all(frame, table, peaks, total_ps, like_xprof and not xprof_gpu.has_gpus(profile))
     if like_xprof:
         frame["wasted_fraction"] = xprof_compat.wasted(frame)
     summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
@@ -261,16 +261,18 @@ def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.Da
     return pd.concat([values, pd.DataFrame(rows)], ignore_index=True) if rows else values
 
 
-def _root_over_all(frame: pd.DataFrame, table: OpTable, peaks: Peaks, total_ps: int, like_xprof: bool) -> pd.DataFrame:
-    """Quote the root's rates over the whole time, idle included; xprof leaves idle out of its FLOP rate."""
+def _root_over_all(
+    frame: pd.DataFrame, table: OpTable, peaks: Peaks, total_ps: int, without_idle: bool
+) -> pd.DataFrame:
+    """Quote the root's rates over the whole time, idle included; xprof leaves idle out of a TPU's FLOP rate."""
     time_s = total_ps * 1e-12 or np.nan
     compute_s = table.busy_ps * 1e-12 or np.nan
     root = frame.index[frame["kind"] == "root"]
-    frame.loc[root, "flops_per_s"] = frame.loc[root, "flops"] / (compute_s if like_xprof else time_s)
+    frame.loc[root, "flops_per_s"] = frame.loc[root, "flops"] / (compute_s if without_idle else time_s)
     for rate, amount in (("bytes_per_s", "bytes_accessed"), ("hbm_bytes_per_s", "hbm_bytes")):
         frame.loc[root, rate] = frame.loc[root, amount] / time_s
     needed_s = frame.loc[root, "compute_ps"] * 1e-12
-    frame.loc[root, "flops_utilization"] = needed_s / (compute_s if like_xprof else time_s)
+    frame.loc[root, "flops_utilization"] = needed_s / (compute_s if without_idle else time_s)
     frame.loc[root, "hbm_utilization"] = frame.loc[root, "hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
     return frame
 

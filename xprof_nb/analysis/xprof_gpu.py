@@ -110,7 +110,8 @@ def _key_of_the_first(
     line = pd.MultiIndex.from_arrays([table.device[rows], table.stream[rows]]).factorize()[0]
     name = pd.factorize(names[key])[0]
     follows = np.zeros(len(rows), np.bool_)
-    follows[1:] = (line[1:] == line[:-1]) & (name[1:] == name[:-1]) & (group[1:] == group[:-1]) & of_xla[1:] & of_xla[:-1]
+    follows[1:] = np.logical_and.reduce([each[1:] == each[:-1] for each in (line, name, group)])
+    follows[1:] &= of_xla[1:] & of_xla[:-1]
     first = np.maximum.accumulate(np.where(follows, 0, np.arange(len(rows))))
     return key[first]
 

@@ -95,7 +95,7 @@ def _lost(launched: Launched) -> list[str]:
     if not launched.lost_count:
         return []
     return [
-        f"Inconsistent profile: of {launched.made_count:,} kernels the host launched, {launched.lost_count:,} are on no "
-        "stream. They ran after the capture, or the driver's trace buffers overflowed: wait for the work before the "
+        f"Inconsistent profile: of {launched.made_count:,} kernels the host launched, {launched.lost_count:,} are on "
+        "no stream. They ran after the capture, or the driver's trace buffers overflowed: wait for the work before the "
         "capture ends, or capture less."
     ]
