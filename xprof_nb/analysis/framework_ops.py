@@ -47,7 +47,7 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
     backward pass. ``self_time_ps`` of a node is that of everything below it; ``time_ps`` of an op also counts what ran
     inside it. ``occurrences`` of an op is the highest among the HLO ops it became.
     """
-    table = op_tables.op_table(profile, selection)
+    table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     if like_xprof:
         return xprof_framework_ops.framework_ops(profile, selection, table)
     records = xprof_compat.by_op(op_tables.corrected(table.frame, table.peaks))

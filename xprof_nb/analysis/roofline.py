@@ -42,7 +42,7 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     Waterman and Patterson, 2009); ``efficiency_fraction`` is the share of that which was, or, for an op without
     FLOPs, its highest bandwidth utilisation.
     """
-    table = op_tables.op_table(profile, selection)
+    table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     if like_xprof:
         return xprof_roofline.roofline(profile, selection, table)
     peaks = table.peaks

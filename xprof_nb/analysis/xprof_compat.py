@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis import xprof_gpu
+from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.op_identity import WORDS
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
 from xprof_nb.analysis.ops import op_table as ops_of

@@ -32,6 +32,8 @@ _NVIDIA_RATES = (
 )
 _AMD_RATES = {(9, 0): 1024, (9, 4): 2048, (9, 5): 4096}
 _SOURCE = "as xprof computes it"
+_NO_ARITHMETIC = {"compute_dtype": None, "compute_unit": None, "compute_passes": 1.0}
+"""xprof measures everything against one roof."""
 _costs: WeakKeyDictionary[Program, dict[str, GpuCost]] = WeakKeyDictionary()
 
 
@@ -47,7 +49,7 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     if not len(frame):
         frame = pd.DataFrame(columns=["host", "device", *described_columns(), "occurrences", "time_ps", *COSTS])
-        frame = frame.assign(self_time_ps=0.0, transfer_ps=0.0, is_container=False)
+        frame = frame.assign(self_time_ps=0.0, transfer_ps=0.0, is_container=False, **_NO_ARITHMETIC)
     devices = tuple(
         replace(part.trace.devices[row], peaks=xprof_peaks(part.trace.devices[row]))
         for part in parts
@@ -95,7 +97,7 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
             line = _other_row(f"{path}/{table.names[name]}", kind, path)
         lines.append({**line, "occurrences": occurrences, "time_ps": time_ps, "self_time_ps": float(time_ps)})
     frame = pd.DataFrame(lines).assign(host=trace.host, device="all", transfer_ps=0.0, is_container=False)
-    for column in ("program", "op", "category", "work_kind", "framework_op", "source", "duplicate_of"):
+    for column in (*described_columns()[1:], "compute_dtype", "compute_unit"):
         frame[column] = words(frame[column])
     return frame
 
@@ -141,16 +143,16 @@ def _xla_row(
         **{name: described[name] for name in described_columns()},
         "category": kind or category(instruction, program),
         "framework_op": instruction.op_name or None,
+        **dict.fromkeys(COSTS, 0.0),
         **{name: value * occurrences for name, value in counted.items()},
-        "on_chip_read_bytes": 0.0,
-        "on_chip_write_bytes": 0.0,
+        **_NO_ARITHMETIC,
     }
 
 
 def _other_row(op: str, kind: str, path: str) -> dict[str, object]:
     unknown = dict.fromkeys(("source", "duplicate_of"))
     identity = {"program_id": np.uint64(0), "program": "", "op": op, "category": kind, "framework_op": path}
-    return {**identity, "work_kind": work_kind(kind), **unknown, **dict.fromkeys(COSTS, 0.0)}
+    return {**identity, "work_kind": work_kind(kind), **unknown, **dict.fromkeys(COSTS, 0.0), **_NO_ARITHMETIC}
 
 
 def _tensorflow_op(text: str) -> tuple[str, str]:

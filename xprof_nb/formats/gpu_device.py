@@ -14,18 +14,8 @@ from xprof_nb.model.device import Device, Peak, Peaks
 
 GPU = re.compile(r"/device:GPU:(\d{1,9})$")
 _STATED = "stated by the GPU's runtime in the profile"
-_GB = 10**9
 
 _NUMBERS = ("core_count", "clock_rate", "memory_bandwidth", "memory_size", "compute_cap_major", "compute_cap_minor")
-_AMD_MODELS = (
-    # compute units, memory from, to (GB), clock (MHz) at least, model
-    (304, 185, 210, 0, "AMD Instinct MI300X"),
-    (304, 250, 280, 0, "AMD Instinct MI325X"),
-    (256, 280, 315, 2300, "AMD Instinct MI355X"),
-    (256, 280, 315, 0, "AMD Instinct MI350X"),
-)
-"""AMD's runtime names no model; these counts tell it. MI350X and MI355X differ by clock."""
-
 _NVIDIA_RATES: Mapping[tuple[int, int], Mapping[str, int]] = {
     (7, 0): {"f16": 1024, "f32": 128},
     (7, 5): {"f16": 1024, "f32": 128, "s8": 2048},
@@ -72,16 +62,30 @@ def _is_amd(stats: Mapping[str, Any]) -> bool:
 
 
 def _model(stats: Mapping[str, Any]) -> str:
-    """Return the name the driver gives; of an AMD device without one, the model its counts are those of."""
+    """Return the name the driver gives; without one, the model that has as many units, as much memory, as fast.
+
+    Of two such, which differ by clock alone, the one whose clock is nearer.
+    """
     name = str(stats.get("gpu_device_name", ""))
-    if name or not _is_amd(stats):
+    if name:
         return name
-    units, clock_khz = plausible.positive(stats, "core_count"), plausible.positive(stats, "clock_rate")
-    memory_gb = plausible.positive(stats, "memory_size") / _GB
-    for count, least, most, megahertz, model in _AMD_MODELS:
-        if units == count and least <= memory_gb <= most and clock_khz >= megahertz * 1000:
-            return model
-    return ""
+    vendor = _vendor(stats) or "NVIDIA"
+    clock_hz = plausible.positive(stats, "clock_rate") * 1000
+    fitting = [entry for entry in hardware.entries() if entry.vendor.upper() == vendor and _fits(entry, stats)]
+    return min(fitting, key=lambda entry: abs((entry.clock_hz or 0.0) - clock_hz)).name if fitting else ""
+
+
+def _fits(entry: hardware.Hardware, stats: Mapping[str, Any]) -> bool:
+    """Whether a model has what the runtime counts; vendors' GB are often GiB, less what the driver keeps."""
+    units, memory = plausible.positive(stats, "core_count"), plausible.positive(stats, "memory_size")
+    bandwidth = plausible.positive(stats, "memory_bandwidth") * (2 if _is_amd(stats) else 1)
+    capacity, roof = entry.peaks.capacity_bytes, entry.peaks.hbm
+    return (
+        units > 0
+        and units == entry.compute_units
+        and (capacity is None or 0.93 <= memory / capacity <= 1.085)
+        and (roof is None or 0.95 <= bandwidth / roof.value <= 1.05)
+    )
 
 
 def _peaks(stats: Mapping[str, Any], model: str) -> Peaks:
