@@ -110,11 +110,12 @@ def test_the_op_profile_equals_xprofs(profile: xp.Profile, file: Path, name: str
     at = {row.node: row for row in frame.itertuples()}
 
     def path_of(row: Any) -> tuple[str, ...]:
-        label = row.name.replace("idle", "IDLE") if row.kind == "idle" else row.name.split("  ")[0]
-        return () if row.kind == "root" else (*path_of(at[row.parent]), label)
+        if row.kind in ("root", "group"):
+            return () if row.kind == "root" else path_of(at[row.parent])
+        return (*path_of(at[row.parent]), "IDLE" if row.kind == "idle" else row.name.split("  ")[0])
 
     ours: dict[tuple[str, ...], list[Any]] = defaultdict(list)
-    for row in frame.itertuples():
+    for row in frame[frame["kind"] != "group"].itertuples():
         ours[path_of(row)].append(row)
     total_ps = root["metrics"]["rawTime"]
     compared = 0
@@ -137,9 +138,64 @@ def test_the_op_profile_equals_xprofs(profile: xp.Profile, file: Path, name: str
 
 
 def walk(node: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
-    yield node, path
+    """Yield the nodes below one with their paths, less the groups of duplicates: xprof also groups by the bare name."""
+    is_group = path and path[-1].endswith(" and its duplicate(s)")
+    if not is_group:
+        yield node, path
     for child in node.get("children", []):
-        yield from walk(child, (*path, child["name"]))
+        yield from walk(child, (*(path[:-1] if is_group else path), child["name"]))
+
+
+def test_duplicates_are_grouped_as_xprof_does(corpus: Path) -> None:
+    frame = xp.open(corpus / "mi350-te-attention").op_profile().frame
+    groups = frame[frame["kind"] == "group"].set_index("name")["self_time_ps"]
+    assert groups.loc["gemm_fusion_dot and its duplicates"] == pytest.approx(1_713_255_000, rel=1e-3)
+    assert len(groups) == 2
+
+
+def test_framework_ops_equal_xprofs(profile: xp.Profile, file: Path) -> None:
+    rows = rows_of(ask_xprof(file, "framework_op_stats")[0])
+    rows = [row for row in rows if row["host_or_device"] == "Device"]
+    ours = profile.framework_ops(compat="xprof").frame
+    ours = ours[ours["on"] == "Device"]
+    assert ours["name"].tolist() == [row["operation"] for row in rows]
+    for one, row in zip(ours.itertuples(), rows, strict=True):
+        assert (one.type, one.occurrences, one.bound_by) == (row["type"], row["occurrences"], row["bound_by"])
+        for mine, theirs in (
+            (one.time_ps / 1e6, row["total_time"]),
+            (one.self_time_ps / 1e6, row["total_self_time"]),
+            (one.time_fraction, row["device_total_self_time_percent"]),
+            (one.flops_per_s / 1e9, row["measured_flop_rate"]),
+            (one.bytes_per_s / 2**30, row["measured_memory_bw"]),
+            (one.arithmetic_intensity, row["operational_intensity"]),
+        ):
+            assert mine == pytest.approx(theirs, rel=CLOSE), row["operation"]
+
+
+def test_the_roofline_equals_xprofs(profile: xp.Profile, file: Path, name: str) -> None:
+    if name == "v100-tf":
+        pytest.skip("no op has HLO; xprof shows rows of zeros")
+    table = ask_xprof(file, "roofline_model")[0]
+    result = profile.roofline(compat="xprof")
+    rows = rows_of(table)
+    assert result.summary["peak_flops_per_s"] / 1e9 == pytest.approx(float(table["p"]["peak_flop_rate"]), rel=1e-5)
+    assert result.summary["peak_bytes_per_s"] / 2**30 == pytest.approx(float(table["p"]["peak_hbm_bw"]), rel=1e-5)
+    assert result.frame["op"].tolist() == [row["operation"] for row in rows]
+    for one, row in zip(result.frame.itertuples(), rows, strict=True):
+        assert (one.category, one.occurrences, one.bound_by) == (row["category"], row["occurrences"], row["bound_by"])
+        for mine, theirs in (
+            (one.time_ps / 1e6, row["total_time"]),
+            (one.time_per_core_ps / 1e6, row["total_time_per_core"]),
+            (one.time_fraction, row["total_time_in_percentage"]),
+            (one.flops_per_s / 1e9, row["measured_flop_rate"]),
+            (one.hbm_bytes_per_s / 2**30, row["hbm_bw"]),
+            (one.hbm_arithmetic_intensity, row["hbm_operational_intensity"]),
+            (one.optimal_flops_per_s / 1e9, row["optimal_flop_rate"]),
+            (one.efficiency_fraction, row["roofline_efficiency"]),
+            (one.flops_utilization, row["compute_efficiency"]),
+            (one.memory_utilization, row["max_mem_bw_utilization"]),
+        ):
+            assert mine == pytest.approx(theirs, rel=CLOSE), row["operation"]
 
 
 def test_the_idle_share_equals_xprofs(profile: xp.Profile, file: Path, name: str) -> None:

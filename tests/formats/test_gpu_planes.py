@@ -44,9 +44,9 @@ def test_a_named_gpu_has_the_peaks_of_its_datasheet(tmp_path: Path) -> None:
     ("changed", "model", "bf16", "bandwidth"),
     [
         ({}, "AMD Instinct MI300X", 1307.4e12, 5300e9),
-        ({"memory_size": 274877906944}, "AMD Instinct MI325X", 1307.4e12, 6000e9),
+        ({"memory_size": 274877906944, "memory_bandwidth": 3000000000000}, "AMD Instinct MI325X", 1307.4e12, 6000e9),
         (
-            {"core_count": 256, "clock_rate": 2400000, "memory_size": 309220868096, "compute_cap_minor": 5},
+            {"core_count": 256, "clock_rate": 2400000, "memory_size": 309220868096, "memory_bandwidth": 4096000000000},
             "AMD Instinct MI355X",
             2516.6e12,
             8000e9,
@@ -71,6 +71,16 @@ def test_an_unknown_amd_gpu_gets_twice_what_its_runtime_states(tmp_path: Path) -
     assert (found.peaks.hbm.value, found.peaks.hbm.label) == (2 * 2662400000000, "computed")
 
 
+def test_an_unnamed_gpu_is_told_from_its_counts(tmp_path: Path) -> None:
+    """The runtime of 2020 states neither vendor nor name."""
+    stats = {name: value for name, value in V100.items() if name not in ("device_vendor", "gpu_device_name")}
+    found = device(tmp_path, stats)
+    assert (found.model, found.vendor) == ("NVIDIA V100 SXM2", "")
+    assert found.peaks.flops_per_s["f16"].value == 125e12
+    assert found.peaks.hbm is not None
+    assert found.peaks.hbm.value == 898048000000
+
+
 def test_peaks_of_no_datasheet_are_computed_and_say_so(tmp_path: Path) -> None:
     found = device(tmp_path, V100 | {"gpu_device_name": "Prototype"})
     assert set(found.peaks.flops_per_s) == {"f16", "f32"}
@@ -83,7 +93,12 @@ def test_peaks_of_no_datasheet_are_computed_and_say_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [(3, 5), (99, 0)])
 def test_an_unknown_architecture_has_no_computed_peak(tmp_path: Path, version: tuple[int, int]) -> None:
-    stats = V100 | {"gpu_device_name": "", "compute_cap_major": version[0], "compute_cap_minor": version[1]}
+    stats = V100 | {
+        "gpu_device_name": "",
+        "core_count": 81,
+        "compute_cap_major": version[0],
+        "compute_cap_minor": version[1],
+    }
     found = device(tmp_path, stats)
     assert found.peaks.reference is None
     assert found.peaks.hbm is not None

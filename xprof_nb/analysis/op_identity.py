@@ -22,7 +22,7 @@ from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace, OpKeys
 
 WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
-_FILLED = ["category", "framework_op", "source", "flops", "bytes_accessed", "hbm_bytes"]
+_FILLED = ["category", "framework_op", "source", "duplicate_of", "flops", "bytes_accessed", "hbm_bytes"]
 _HOST_MEMORY = "S(5)"
 _counted: WeakKeyDictionary[Program, CostTable] = WeakKeyDictionary()
 _described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
@@ -81,13 +81,14 @@ def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Progra
     for row in rows:
         instruction = program.instruction(frame.at[row, "op"])
         if instruction is None:
-            values: tuple[Any, ...] = (None, None, None, np.nan, np.nan, np.nan)
+            values: tuple[Any, ...] = (None, None, None, None, np.nan, np.nan, np.nan)
         else:
             cost = costs.cost(instruction.name)
             values = (
                 category(instruction, program),
                 instruction.op_name or None,
                 instruction.source or None,
+                instruction.duplicate_of or None,
                 cost.flops,
                 cost.bytes_accessed,
                 cost.bytes_accessed - cost.host_bytes,

@@ -52,6 +52,9 @@ def _device_rows(profile: ProfileData, table: OpTable) -> pd.DataFrame:
     if not len(records):
         return pd.DataFrame(columns=["name", "type", "occurrences", *_SUMS])
     path = _paths_with_types(profile)
+    if "provenance" in records:
+        identity = zip(records["program_id"], records["op"], strict=True)
+        path = {pair: text for pair, text in zip(identity, records["provenance"], strict=True) if isinstance(text, str)}
     named = [
         _name_and_type(path.get((program, op)), op)
         for program, op in zip(records["program_id"], records["op"], strict=True)

@@ -50,12 +50,20 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
     if not len(frame):
         frame = pd.DataFrame(columns=["host", "device", *described_columns(), "occurrences", "time_ps", *COSTS])
         frame = frame.assign(self_time_ps=0.0, transfer_ps=0.0, is_container=False, **_NO_ARITHMETIC)
-    devices = tuple(
-        replace(part.trace.devices[row], peaks=xprof_peaks(part.trace.devices[row]))
-        for part in parts
-        for row in part.devices
-    )
-    return OpTable(frame, sum(sum(part.total_ps.tolist()) for part in parts), devices)
+    devices = [part.trace.devices[row] for part in parts for row in part.devices]
+    if selection.device is None:
+        devices += _silent_devices(parts)
+    shown = tuple(replace(device, peaks=xprof_peaks(device)) for device in devices)
+    return OpTable(frame, sum(sum(part.total_ps.tolist()) for part in parts), shown)
+
+
+def _silent_devices(parts: list[HostPart]) -> list[Device]:
+    """Return a stand-in for each GPU of the hosts that ran nothing: xprof divides by the number of planes."""
+    found: list[Device] = []
+    for part in parts:
+        first = part.trace.devices[0]
+        found += [first] * (int(first.stated.get("host_gpu_count", 0)) - len(part.trace.devices))
+    return found
 
 
 def described_columns() -> list[str]:
@@ -97,7 +105,7 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
             line = _other_row(f"{path}/{table.names[name]}", kind, path)
         lines.append({**line, "occurrences": occurrences, "time_ps": time_ps, "self_time_ps": float(time_ps)})
     frame = pd.DataFrame(lines).assign(host=trace.host, device="all", transfer_ps=0.0, is_container=False)
-    for column in (*described_columns()[1:], "compute_dtype", "compute_unit"):
+    for column in (*described_columns()[1:], "provenance", "compute_dtype", "compute_unit"):
         frame[column] = words(frame[column])
     return frame
 
@@ -142,6 +150,7 @@ def _xla_row(
     return {
         **{name: described[name] for name in described_columns()},
         "category": kind or category(instruction, program),
+        "provenance": f"{instruction.op_name}:{instruction.op_type}" if instruction.op_name else None,
         "framework_op": instruction.op_name or None,
         **dict.fromkeys(COSTS, 0.0),
         **{name: value * occurrences for name, value in counted.items()},
@@ -152,6 +161,7 @@ def _xla_row(
 def _other_row(op: str, kind: str, path: str) -> dict[str, object]:
     unknown = dict.fromkeys(("source", "duplicate_of"))
     identity = {"program_id": np.uint64(0), "program": "", "op": op, "category": kind, "framework_op": path}
+    identity["provenance"] = f"{path}:{kind}"
     return {**identity, "work_kind": work_kind(kind), **unknown, **dict.fromkeys(COSTS, 0.0), **_NO_ARITHMETIC}
 
 

@@ -36,8 +36,8 @@ _AMD_RATES: Mapping[tuple[int, int], Mapping[str, int]] = {
 """The same per compute unit of AMD's gfx90a, gfx942 and gfx950 (AMD's CDNA papers)."""
 
 
-def gpu_device(plane: XPlane, host: str) -> Device:
-    """Return the device of a plane named ``/device:GPU:N``, with its roofs."""
+def gpu_device(plane: XPlane, host: str, host_count: int = 1) -> Device:
+    """Return the device of a plane named ``/device:GPU:N``, one of the host's, with its roofs."""
     found = GPU.match(plane.name)
     assert found is not None
     model = _model(plane.stats)
@@ -49,7 +49,10 @@ def gpu_device(plane: XPlane, host: str) -> Device:
         model=model,
         peaks=_peaks(plane.stats, model),
         vendor=_vendor(plane.stats),
-        stated={name: value for name in _NUMBERS if (value := plausible.positive(plane.stats, name)) > 0},
+        stated={
+            "host_gpu_count": float(host_count),
+            **{name: value for name in _NUMBERS if (value := plausible.positive(plane.stats, name)) > 0},
+        },
     )
 
 

@@ -73,7 +73,7 @@ def read_gpus(
         occurrences=executions.occurrences,
         contains=nesting.containers(parent) | _steers(keys)[key],
     )
-    devices = tuple(gpu_device(plane, host) for plane in planes)
+    devices = tuple(gpu_device(plane, host, len(every_plane)) for plane in planes)
     found = HostOps(devices, keys, ops, partial(gpu_runs.program_runs, streams, key, keys, executions), marks)
     return found, gpu_notes.notes(streams, launched, every_plane, planes, programs)
 

@@ -177,6 +177,7 @@ class _Reader:
             fusion_kind=values.get(_FUSION_KIND, ""),
             custom_call_target=values.get(_CUSTOM_CALL_TARGET, ""),
             parameter_number=values.get(_PARAMETER_NUMBER, 0) if opcode == "parameter" else -1,
+            duplicate_of="" if metadata is None else metadata.deduplicated_name,
             attributes=attributes,
         )
 

@@ -91,7 +91,8 @@ class Device:
     vendor
         Of a GPU as its runtime states it, in capitals; ``""`` if unknown.
     stated
-        Numbers a GPU's runtime states of it, in its words and units: ``core_count``, ``clock_rate`` (kHz) …
+        Numbers a GPU's runtime states of it, in its words and units: ``core_count``, ``clock_rate`` (kHz) …; and
+        ``host_gpu_count``, those of the host that ran nothing included.
     """
 
     host: str

@@ -32,6 +32,8 @@ class Instruction:
         Name of the computation it belongs to.
     op_name, op_type
         The framework's path and kind, ``"jit(step)/transpose(jvp())/dot_general"``.
+    duplicate_of
+        Name shared by instructions the compiler made from the same source, ``""`` for none.
     source_file, source_line
         Innermost line of the user's own code, libraries skipped; ``""`` and 0 when unknown.
     source_stack
@@ -58,6 +60,7 @@ class Instruction:
     fusion_kind: str = ""
     custom_call_target: str = ""
     parameter_number: int = -1
+    duplicate_of: str = ""
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
