@@ -122,7 +122,7 @@ def test_every_question_answers_a_cpu_profile(profile: xp.Profile) -> None:
     needed = {"op_details": {"program_id": str(row["program_id"]), "op": row["op"]}}
     for name in queries.REGISTER:
         answer = queries.ask(profile.data, name, needed.get(name, {}))
-        assert len(answer.frame)
+        assert len(answer.frame) or answer.notes
         columns.encode(answer.frame, {"summary": dict(answer.summary), "notes": list(answer.notes)})
 
 
@@ -139,10 +139,12 @@ def test_broken_files_are_refused_by_name(corpus: Path) -> None:
             xp.open(corpus / folder)
 
 
-def test_a_gpu_profile_opens_and_says_what_this_version_leaves_out(corpus: Path) -> None:
-    result = xp.open(corpus / "v100-tf").ops()
-    assert not len(result.frame)
-    assert any("GPU" in note for note in result.notes)
+def test_a_gpu_profile_may_be_decoded_in_another_process(corpus: Path) -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        other = xp.open(corpus / "mi350-te-attention", executor=executor)
+    here = xp.open(corpus / "mi350-te-attention")
+    pd.testing.assert_frame_equal(other.kernels().frame, here.kernels().frame)
+    assert len(other.steps().frame) == len(here.steps().frame)
 
 
 def test_hosts_can_be_decoded_in_other_processes(cpu_profile: Path, profile: xp.Profile) -> None:

@@ -260,12 +260,19 @@ def test_every_op_of_xla_ran_once_a_run(corpus: Path) -> None:
     assert attention.steps().summary["step_count"] >= 3
 
 
+def test_work_nobody_states_is_unknown_and_said(corpus: Path) -> None:
+    result = xp.open(corpus / "mi350-te-attention").overview()
+    assert any("te_fused_attn_backward_ffi" in note and "lower bounds" in note for note in result.notes)
+    assert result.summary["bound_by"] is None
+
+
 def test_library_calls_have_flops(corpus: Path) -> None:
     """One GEMM of (8192x4096)@(4096x8192) on an MI300X; xprof counts nothing of it."""
     profile = xp.open(corpus / "mi300x-jax-gemm")
     result = profile.ops(program=49)
     row = result.frame.iloc[0]
     assert row["flops"] == 3 * 2 * 8192 * 8192 * 4096
+    assert row["work_kind"] == "matrix"
     assert row["flops_utilization"] == pytest.approx(row["flops"] / (row["time_ps"] * 1e-12) / 1307.4e12)
     assert 0.5 < row["flops_utilization"] < 1
     assert result.summary["peak_flops_dtype"] == "bf16"

@@ -71,7 +71,9 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     named = zip(frame["category"], frame["op"], strict=True)
     frame["category"] = words(text or _guessed_category(op) for text, op in named)
     kinds = words(work_kind(text) for text in frame["category"])
-    frame["work_kind"] = kinds.mask(_touches_host(profile, keys), "host")
+    # Of custom calls we can count the multiplications that a vendor's library does, and no other work.
+    library = (frame["category"] == "custom-call") & (frame["flops"] > 0) & np.isnan(keys.flops)
+    frame["work_kind"] = kinds.mask(library, "matrix").mask(_touches_host(profile, keys), "host")
     return frame
 
 

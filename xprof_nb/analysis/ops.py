@@ -55,6 +55,8 @@ TRAFFIC = ["bytes_accessed", "hbm_bytes", *ON_CHIP]
 COSTS = ["flops", "model_flops", *TRAFFIC]
 _ON_THE_LINK = {"collective": "link", "host": "host"}
 SUSPICIOUS_FRACTION = 1.05
+_WORTH_SAYING = 0.05
+"""Share of the busy time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +285,7 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             f"The profile lacks the HLO, or has damaged HLO, of {', '.join(missing[:5])}"
             f"{' and others' if len(missing) > 5 else ''}: their ops have no source and no FLOPs of our own counting."
         )
+    said += _opaque(frame, table.busy_ps)
     over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]
     if len(over):
         said.append(
@@ -290,6 +293,19 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             "data that stays in cache, or a peak that is too low; nothing was clipped."
         )
     return tuple(said)
+
+
+def _opaque(frame: pd.DataFrame, busy_ps: float) -> list[str]:
+    """Say how much of the time is spent in custom calls and kernels whose work nobody states."""
+    opaque = frame[(frame["work_kind"] == "custom") & frame["flops"].isna()]
+    share = float(opaque["self_time_ps"].sum()) / busy_ps if busy_ps else 0.0
+    if share < _WORTH_SAYING:
+        return []
+    longest = opaque.sort_values("self_time_ps", ascending=False)["op"].astype(str).str.slice(0, 60).head(3)
+    return [
+        f"The work of {len(opaque):,} custom calls or kernels ({share:.0%} of the busy time; {', '.join(longest)} …) is"
+        " stated nowhere: FLOPs, bytes and utilisations of the whole are lower bounds."
+    ]
 
 
 def _why_empty(profile: ProfileData) -> str:

@@ -163,9 +163,9 @@ def union_length(start: np.ndarray[Any, np.dtype[np.int64]], end: np.ndarray[Any
 
 
 def _bound_by(rated: pd.DataFrame) -> str | None:
-    """Return what bounds most of the busy time."""
-    times = rated.groupby("bound_by")["self_time_ps"].sum()
-    return str(times.idxmax()) if len(times) else None
+    """Return what bounds most of the busy time, None if that is of ops nobody can say it of."""
+    times = rated.groupby(rated["bound_by"].fillna(""))["self_time_ps"].sum()
+    return (str(times.idxmax()) or None) if len(times) else None
 
 
 def _top_ops(rated: pd.DataFrame, busy_ps: float) -> list[dict[str, Any]]:
