@@ -51,11 +51,9 @@ def read_gpus(
     launched = gpu_launches.find_launches(streams, host_plane)
     key, keys = _keys(streams, launched, programs)
     executions = gpu_runs.find_executions(streams, key, keys, launched, programs)
-    derived = _step_lines(planes) if not len(marks) else None
-    if derived is not None:
-        marks, step = _marks_of_lines(derived), _steps_by_line(streams, derived)
-    else:
-        step = launched.steps(marks)
+    recorded = _recorded_steps(planes) if not len(marks) else marks
+    marks = recorded if len(recorded) else marks
+    step = launched.steps(marks) if marks.device is None else _steps_recorded(streams, marks)
     start_ps, duration_ps = streams.column("start_ps"), streams.column("duration_ps")
     device, line = streams.codes("device").astype(np.int32), streams.codes("line").astype(np.int32)
     parent = nesting.parents(line, start_ps, start_ps + duration_ps)
@@ -151,60 +149,45 @@ def _steers(keys: OpKeys) -> NDArray[np.bool_]:
     return np.array(steers, np.bool_) & (keys.program != "")
 
 
-def _step_lines(planes: Sequence[XPlane]) -> pd.DataFrame | None:
-    """Return the steps of ``Steps`` lines: ``device, group, name, start_ps, end_ps``; None if there are none."""
+def _recorded_steps(planes: Sequence[XPlane]) -> StepMarks:
+    """Return the steps of ``Steps`` lines, each of one device, numbered by group, else by name, else in order."""
     frames = []
     for device, plane in enumerate(planes):
         named = np.array([name == "Steps" for name in plane.lines.name], np.bool_)
         rows = np.flatnonzero(named[plane.events.line]) if len(named) else np.empty(0, np.int64)
         rows = rows[plane.events.metadata[rows] >= 0]
-        group, name_stat = plane.stats_of(rows, "group_id", "step_name")
-        codes, texts = name_stat.texts()
-        names = np.array([*texts, None], object)[codes]
-        shown = np.array([*plane.metadata.name, ""], object)[plane.events.metadata[rows]]
-        names = np.where(names == None, shown, names)  # noqa: E711  (elementwise)
-        start_ps = plane.events.starts_of(rows)
+        group, step_name = plane.stats_of(rows, "group_id", "step_name")
+        codes, texts = step_name.texts()
+        shown = _texts(plane.metadata.name, plane.events.metadata[rows])
+        names = np.where(codes >= 0, _texts(texts, codes), shown)
+        number = pd.Series(np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce")))
         frames.append(
             pd.DataFrame(
                 {
-                    "device": device,
-                    "group": np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce")),
+                    "device": np.full(len(rows), device, np.int32),
+                    "number": number.fillna(pd.Series(np.arange(len(rows)))).astype(np.int64),
                     "name": names,
-                    "start_ps": start_ps,
-                    "end_ps": start_ps + plane.events.duration_ps[rows],
+                    "start_ps": plane.events.starts_of(rows),
+                    "duration_ps": plane.events.duration_ps[rows],
                 }
             )
         )
-    steps = pd.concat(frames, ignore_index=True)
-    steps["group"] = steps["group"].fillna(steps.groupby("device").cumcount())
-    return steps if len(steps) else None
+    steps = pd.concat(frames, ignore_index=True).sort_values(["start_ps", "device"], kind="stable")
+    return StepMarks(**{name: steps[name].to_numpy() for name in StepMarks.__dataclass_fields__})
 
 
-def _marks_of_lines(steps: pd.DataFrame) -> StepMarks:
-    """Return each step once, from where the first device begins it to where the last ends it."""
-    merged = steps.groupby("group").agg(name=("name", "first"), start_ps=("start_ps", "min"), end_ps=("end_ps", "max"))
-    merged = merged.sort_values("start_ps", kind="stable")
-    return StepMarks(
-        name=merged["name"].to_numpy(object),
-        number=merged.index.to_numpy().astype(np.int64),
-        start_ps=merged["start_ps"].to_numpy(np.int64),
-        duration_ps=(merged["end_ps"] - merged["start_ps"]).to_numpy(np.int64),
-    )
-
-
-def _steps_by_line(streams: Streams, steps: pd.DataFrame) -> NDArray[np.int32]:
-    """Return the row of the step each event belongs to: its group, else the step of its device it begins in."""
-    number = _marks_of_lines(steps).number
-    order = np.argsort(number, kind="stable")
-    group = streams.column("group_id")
-    at = np.minimum(np.searchsorted(number[order], group), len(number) - 1)
-    found = np.where((group != ABSENT) & (number[order][at] == group), order[at], -1)
-    device, start_ps = streams.codes("device"), streams.column("start_ps")
-    for one, of_device in steps.sort_values("start_ps").groupby("device"):
-        rows = np.flatnonzero((device == one) & (found < 0))
-        begins, ends = of_device["start_ps"].to_numpy(np.int64), of_device["end_ps"].to_numpy(np.int64)
-        held = np.searchsorted(begins, start_ps[rows], side="right") - 1
-        inside = (held >= 0) & (start_ps[rows] < ends[held])
-        numbers = of_device["group"].to_numpy().astype(np.int64)[held]
-        found[rows] = np.where(inside, order[np.searchsorted(number[order], numbers)], -1)
-    return found.astype(np.int32)
+def _steps_recorded(streams: Streams, marks: StepMarks) -> NDArray[np.int32]:
+    """Return the row of the step each event belongs to: that of its group, else the one it begins in."""
+    assert marks.device is not None
+    device, start_ps, group = streams.codes("device"), streams.column("start_ps"), streams.column("group_id")
+    found = np.full(len(device), -1, np.int32)
+    for one in np.unique(marks.device):
+        of_device = np.flatnonzero(marks.device == one)
+        rows = np.flatnonzero(device == one)
+        held = np.searchsorted(marks.start_ps[of_device], start_ps[rows], side="right") - 1
+        until = (marks.start_ps + marks.duration_ps)[of_device]
+        by_time = np.where((held >= 0) & (start_ps[rows] < until[held]), of_device[held], -1)
+        stated = pd.Index(marks.number[of_device])
+        by_group = stated.get_indexer(group[rows]) if stated.is_unique else np.full(len(rows), -1)
+        found[rows] = np.where(by_group >= 0, of_device[by_group], by_time)
+    return found
