@@ -111,10 +111,10 @@ def assert_op_profile(file: Path, by: str, group_by: str, tree: str) -> int:
     ours = our_nodes(xp.open(file).op_profile(by=by, compat="xprof").frame)  # type: ignore[arg-type]
     compared = 0
     categories = {op.category for op in OPS} - {"while"} if by == "framework" else set()
-    for path, metrics in walk(root):
-        if path and path[-1] in categories:
+    for full, metrics in walk(root):
+        if full and full[-1] in categories:
             continue
-        path = tuple(name for name in path if name not in categories)
+        path = tuple(name for name in full if name not in categories)
         renamed = tuple(name.replace(" and its duplicate(s)", " and its duplicates") for name in path)
         row = ours.get(renamed)
         assert row is not None, (path, sorted(ours))
