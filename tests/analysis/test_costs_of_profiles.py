@@ -1,4 +1,4 @@
-"""Costs of every instruction of every program a profile holds, recorded or captured here: equal to XLA's own analysis."""
+"""Costs of every instruction of every program of a profile, recorded or captured here, against XLA's own analysis."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from xprof_nb.analysis.environment import environment
 from xprof_nb.analysis.ops import OpTable
 from xprof_nb.analysis.precision import by_bits, precision
 from xprof_nb.analysis.selection import Selection, chosen_hosts
-from xprof_nb.analysis.step_costs import step_costs
+from xprof_nb.analysis.step_costs import step_times_and_busy
 from xprof_nb.analysis.step_times import compiling, step_times
 from xprof_nb.analysis.steps import steps
 from xprof_nb.model import units
@@ -44,7 +44,7 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     values: dict[str, _Row] = {
         **_step_rows(step_times(stepped.frame, compiled), stepped.summary["kind"]),
         **_device_rows(profile, selection, table, corrected, total_ps, like_xprof),
-        **_host_rows(profile, selection, table),
+        **_host_rows(profile, selection),
         **_precision_rows(shares),
     }
     if like_xprof:
@@ -149,9 +149,9 @@ def _against(counted: pd.DataFrame, peaks: Peaks) -> str:
     return " or ".join(dict.fromkeys(roofs)) or "an unknown peak"
 
 
-def _host_rows(profile: ProfileData, selection: Selection, table: OpTable) -> dict[str, _Row]:
+def _host_rows(profile: ProfileData, selection: Selection) -> dict[str, _Row]:
     """Return what the devices waited for: the host, in the share of the steps in which no op ran."""
-    whole = step_costs(profile, selection, table.peaks)
+    whole = step_times_and_busy(profile, selection)
     time_ps, busy_ps = float(whole["time_ps"].sum()), float(whole["busy_ps"].sum())
     compiled = sum(trace.compilations.total_ps for trace in chosen_hosts(profile, selection))
     return {

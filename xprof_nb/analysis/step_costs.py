@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -23,34 +25,53 @@ def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.D
     ``time_ps`` is the step's time summed over the chosen devices, as all device times are; partial steps are left out.
     A cost that no op of the step knows is NaN.
     """
-    parts = [_of_host(profile, part, peaks) for part in chosen_parts(profile, selection)]
+    parts = [_of_host(part, _costs_of_keys(profile, part.trace, peaks)) for part in chosen_parts(profile, selection)]
+    return _joined(parts, ["time_ps", "busy_ps", *_SUMMED])
+
+
+def step_times_and_busy(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+    """Return the same rows with ``step, name, time_ps, busy_ps`` alone."""
+    return _joined([_of_host(part, {}) for part in chosen_parts(profile, selection)], ["time_ps", "busy_ps"])
+
+
+def _joined(parts: list[pd.DataFrame], numbers: list[str]) -> pd.DataFrame:
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["step", "name"])
     if not len(frame):
-        numbers = dict.fromkeys(["time_ps", "busy_ps", *_SUMMED], float)
-        return pd.DataFrame(columns=["step", "name", *numbers]).astype({"step": np.int64, **numbers})
-    summed = frame.groupby("step", sort=True)[["time_ps", "busy_ps", *_SUMMED]].sum(min_count=1).reset_index()
-    summed.insert(1, "name", frame.groupby("step", sort=True)["name"].first().to_numpy(object))
+        empty = pd.DataFrame(columns=["step", "name", *numbers])
+        return empty.astype({"step": np.int64, **dict.fromkeys(numbers, float)})
+    by_step = frame.groupby("step", sort=True)
+    summed = by_step[numbers].sum(min_count=1).reset_index()
+    summed.insert(1, "name", by_step["name"].first().to_numpy(object))
     return summed[summed["busy_ps"] > 0].reset_index(drop=True)
 
 
-def _of_host(profile: ProfileData, part: HostPart, peaks: Peaks) -> pd.DataFrame:
+def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
     trace, ops = part.trace, part.trace.ops
     spans = step_spans(trace).reset_index(drop=True)
     row = _rows_of_ops(trace, spans)[part.rows]
     inside = row >= 0
     row, rows = row[inside], part.rows[inside]
-    costs = _costs_of_keys(profile, trace, peaks)
-    key, times = ops.key[rows], ops.occurrences[rows]
     busy_ps = np.bincount(row, ops.self_ps[rows], minlength=len(spans)).astype(np.float64)
     sums: dict[str, NDArray[np.float64]] = {"busy_ps": busy_ps}
-    for name in _SUMMED:
-        each = costs[name][key]
-        total = np.bincount(row, np.nan_to_num(each) * times, minlength=len(spans))
-        known = np.bincount(row, np.isfinite(each), minlength=len(spans)) > 0
+    if costs:
+        step, key, times = _counted(row, ops.key[rows], ops.occurrences[rows], len(trace.keys))
+    for name, cost in costs.items():
+        each = cost[key]
+        total = np.bincount(step, np.nan_to_num(each) * times, minlength=len(spans))
+        known = np.bincount(step, np.isfinite(each), minlength=len(spans)) > 0
         sums[name] = np.where(known, total, np.nan)
     on_devices = np.where(spans["device_row"] < 0, len(part.devices), np.isin(spans["device_row"], part.devices))
     frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"] * on_devices, **sums)
     return frame[(on_devices > 0) & ~spans["is_partial"].to_numpy(bool)]
+
+
+def _counted(
+    step: NDArray[np.int64], key: NDArray[np.int32], times: NDArray[np.int64], key_count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return each pair of step and op that occurs, and how often it ran: costs are a matter of pairs, not of events."""
+    pair, at = np.unique(step * max(key_count, 1) + key, return_inverse=True)
+    counts = np.bincount(at, times, minlength=len(pair)).astype(np.float64)
+    return pair // max(key_count, 1), pair % max(key_count, 1), counts
 
 
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
