@@ -68,14 +68,12 @@ def test_a_step_that_compiles_is_named_and_left_out(tmp_path: Path) -> None:
     summary = result.summary
     assert summary["compile_time_ps"] == 80 * US
     assert (summary["step_time_median_ps"], summary["step_time_max_ps"]) == (10 * US, 10 * US)
-    assert any("Compilation 80.0 µs" in note and "in 1 step" in note for note in result.notes)
+    assert any("compilation 80.0 µs in step 0" in note for note in result.notes)
 
 
-def test_compilations_are_found_in_spans() -> None:
+def test_compilations_that_overlap_count_once() -> None:
     times = Compilations(np.array([10, 50]), np.array([20, 60]))
-    starts, ends = np.array([0, 0, 20, 55, 60]), np.array([10, 11, 50, 56, 99])
-    assert times.overlaps(starts, ends).tolist() == [False, True, False, True, False]
-    assert times.total_ps == 20
+    assert (len(times), times.total_ps) == (2, 20)
 
 
 def test_the_environment_says_what_ran(tmp_path: Path) -> None:

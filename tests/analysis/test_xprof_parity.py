@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 import xprof_nb as xp
-from tests.analysis.tpu_spaces import CMEM, HBM, MS, READ, VMEM, WRITE, Op, core
-from tests.formats.hlo_messages import small_proto
+from tests.analysis.tpu_spaces import CMEM, HBM, MS, READ, VMEM, WRITE, Op, core, programs
 from tests.xprof_oracle import ask_xprof, rows_of
 from tests.xspace_builder import SpaceBuilder
 
@@ -33,14 +32,13 @@ OPS = [
     Op("infeed.1", "infeed", bytes_accessed=10**4),
     Op("region_0.1", "loop fusion", flops=10**6, bytes_accessed=10**4, tf_op="jit(f)/sum:"),
 ]  # fmt: skip
-EVENTS = [(0, 0, 40), (1, 2, 10), (1, 15, 10), (2, 41, 3), (3, 45, 3), (4, 50, 2), (5, 54, 4), (6, 59, 1), (7, 70, 6),
+EVENTS = [(0, 3, 37), (1, 4, 10), (1, 15, 10), (2, 41, 3), (3, 45, 3), (4, 50, 2), (5, 54, 4), (6, 59, 1), (7, 70, 6),
           (10, 77, 1), (8, 80, 5), (9, 90, 2)]  # fmt: skip
 MODULES = [("jit_f(7)", 0, 49), ("jit_g(8)", 49.5, 3), ("jit_f(7)", 53, 40)]
 
 
 def made_up(folder: Path, steps: bool) -> Path:
     space = SpaceBuilder()
-    programs: dict[str, bytes] = {}
     for ordinal in range(2):
         plane = core(space, ordinal, OPS, EVENTS[: len(EVENTS) - ordinal], MODULES,
                      core_details=bytes([16, ordinal, 32, 0]))  # fmt: skip
@@ -52,16 +50,12 @@ def made_up(folder: Path, steps: bool) -> Path:
         line = next(line for line in plane.message.lines if line.name == "XLA Ops")
         more = line.events.add(metadata_id=names.index(next(n for n in names if "fusion.2" in n)) + 1)
         more.num_occurrences, more.duration_ps = 5, 2 * MS
-    for number, name in ((7, "jit_f"), (8, "jit_g")):
-        message = small_proto()
-        message.hlo_module.name, message.hlo_module.id = name, number
-        programs[f"{name}({number})"] = message.SerializeToString()
-    space.hlo(programs)
+    programs(space, {7: "jit_f", 8: "jit_g"})
     space.task_environment(0, 100 * 10**6)
     return space.write(folder)
 
 
-@pytest.fixture(scope="module", params=[False], ids=["no-steps"])
+@pytest.fixture(scope="module", params=[False, True], ids=["no-steps", "steps"])
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_up(tmp_path_factory.mktemp("parity"), request.param)
 

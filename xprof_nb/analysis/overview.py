@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from xprof_nb.analysis.ops import OpTable
 from xprof_nb.analysis.precision import by_bits, precision
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_costs import step_times_and_busy
-from xprof_nb.analysis.step_times import compiling, step_times
 from xprof_nb.analysis.steps import steps
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
@@ -36,13 +36,12 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     table = op_tables.op_table(profile, selection)
     corrected = op_tables.corrected(table.frame, table.peaks)
     stepped = steps(profile, selection)
-    compiled = compiling(profile, stepped.frame)
     records = xprof_compat.by_op(corrected)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     rated = op_tables.with_rates(records, table.peaks, total_ps)
     shares = precision(records)
     values: dict[str, _Row] = {
-        **_step_rows(step_times(stepped.frame, compiled), stepped.summary["kind"]),
+        **_step_rows(stepped.summary),
         **_device_rows(profile, selection, table, corrected, total_ps, like_xprof),
         **_host_rows(profile, selection),
         **_precision_rows(shares),
@@ -66,24 +65,20 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     }
     summary["sentence"] = _sentence(summary)
     said = [*op_tables.notes(profile, table, rated), *stepped.notes]
-    if (values["compile_time_ps"][0] or 0) > 0:
-        said.append(_compile_note(values["compile_time_ps"][0], int(compiled.sum())))
+    if (values["compile_time_ps"][0] or 0) > 0 and not stepped.summary["compile_time_ps"]:
+        said.append(f"Compilation {units.duration(values['compile_time_ps'][0])} in the capture, outside of its steps.")
     return Answer(frame, summary, tuple(said))
 
 
-def _compile_note(time_ps: float | None, steps_met: int) -> str:
-    met = f", in {steps_met} step{'s' if steps_met != 1 else ''}, left out of the step times" if steps_met else ""
-    return f"Compilation {units.duration(time_ps)} in the capture{met}: warm up before capturing to see steady steps."
-
-
-def _step_rows(times: dict[str, float | None], kind: str | None) -> dict[str, _Row]:
+def _step_rows(summary: Mapping[str, Any]) -> dict[str, _Row]:
+    kind = summary["kind"]
     text = f"start to start of {kind} steps, partial and compiling ones left out" if kind else "no steps"
     return {
-        "step_time_mean_ps": (times["mean"], "ps", f"mean, {text}"),
-        "step_time_median_ps": (times["median"], "ps", f"median, {text}"),
-        "step_time_sd_ps": (times["sd"], "ps", f"sample standard deviation, {text}"),
-        "step_time_min_ps": (times["min"], "ps", f"shortest, {text}"),
-        "step_time_max_ps": (times["max"], "ps", f"longest, {text}"),
+        "step_time_mean_ps": (summary["step_time_mean_ps"], "ps", f"mean, {text}"),
+        "step_time_median_ps": (summary["step_time_median_ps"], "ps", f"median, {text}"),
+        "step_time_sd_ps": (summary["step_time_sd_ps"], "ps", f"sample standard deviation, {text}"),
+        "step_time_min_ps": (summary["step_time_min_ps"], "ps", f"shortest, {text}"),
+        "step_time_max_ps": (summary["step_time_max_ps"], "ps", f"longest, {text}"),
     }
 
 

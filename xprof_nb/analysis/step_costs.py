@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.link_traffic import link_bytes
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.ops import COSTS, corrected
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
-from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
-_SUMMED = [*COSTS, "compute_ps"]
+_SUMMED = [*COSTS, "compute_ps", "link_bytes"]
 
 
 def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.DataFrame:
@@ -47,8 +48,8 @@ def _joined(parts: list[pd.DataFrame], numbers: list[str]) -> pd.DataFrame:
 
 def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
     trace, ops = part.trace, part.trace.ops
-    spans = step_spans(trace).reset_index(drop=True)
-    row = _rows_of_ops(trace, spans)[part.rows]
+    spans = step_spans(trace)
+    row = steps_of_ops(trace)[part.rows]
     inside = row >= 0
     row, rows = row[inside], part.rows[inside]
     busy_ps = np.bincount(row, ops.self_ps[rows], minlength=len(spans)).astype(np.float64)
@@ -60,9 +61,8 @@ def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> pd.Dat
         total = np.bincount(step, np.nan_to_num(each) * times, minlength=len(spans))
         known = np.bincount(step, np.isfinite(each), minlength=len(spans)) > 0
         sums[name] = np.where(known, total, np.nan)
-    on_devices = np.where(spans["device_row"] < 0, len(part.devices), np.isin(spans["device_row"], part.devices))
-    frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"] * on_devices, **sums)
-    return frame[(on_devices > 0) & ~spans["is_partial"].to_numpy(bool)]
+    frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"], **sums)
+    return frame[np.isin(spans["device_row"], part.devices) & ~spans["is_partial"].to_numpy(bool)]
 
 
 def _counted(
@@ -77,26 +77,5 @@ def _counted(
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
     frame = described_keys(profile, trace)
     contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(frame)) > 0
-    frame = corrected(frame.assign(is_container=contains), peaks)
+    frame = corrected(frame.assign(is_container=contains), peaks).assign(link_bytes=link_bytes(profile, trace))
     return {name: frame[name].to_numpy(np.float64) for name in _SUMMED}
-
-
-def _rows_of_ops(trace: HostTrace, spans: pd.DataFrame) -> NDArray[np.int64]:
-    """Return for each op the row of the step it belongs to, -1 if none: by its mark, else by when it was launched."""
-    ops = trace.ops
-    found = np.full(len(ops), -1, np.int64)
-    mark = spans["mark"].to_numpy(np.int64)
-    linked = bool((ops.step >= 0).any()) and bool((mark >= 0).any())
-    for device, rows in spans.groupby("device_row").indices.items():
-        mine = np.arange(len(ops)) if device < 0 else np.flatnonzero(ops.device == device)
-        if linked:
-            row_of_mark = np.full(len(trace.marks) + 1, -1, np.int64)
-            row_of_mark[mark[rows]] = rows
-            found[mine] = row_of_mark[ops.step[mine]]
-            continue
-        starts = spans["start_ps"].to_numpy(np.int64)[rows]
-        ends = starts + spans["duration_ps"].to_numpy(np.int64)[rows]
-        at = np.searchsorted(starts, ops.host_start_ps[mine], side="right") - 1
-        within = (at >= 0) & (ops.host_start_ps[mine] < ends[at])
-        found[mine[within]] = rows[at[within]]
-    return found

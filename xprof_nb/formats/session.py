@@ -13,7 +13,10 @@ from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.compilations import Compilations
 
 _VERSION = re.compile(r"version$|driver", re.IGNORECASE)
-_COMPILES = re.compile(r"^backend_compile|^XlaCompile|Compiler::(RunBackend|Compile)|Client::Compile|CompileAndLoad")
+_COMPILES = re.compile(
+    r"^backend_compile|^XlaCompile|Compiler::(RunBackend|Compile)|Client::Compile|CompileAndLoad"
+    r"|^lower_sharding_computation$"
+)
 """Names of jax, PjRt and XLA's compilers; what they contain lies inside them."""
 
 

@@ -28,9 +28,3 @@ class Compilations:
     def total_ps(self) -> int:
         """Their length together."""
         return int((self.end_ps - self.start_ps).sum())
-
-    def overlaps(self, start_ps: Ints, end_ps: Ints) -> NDArray[np.bool_]:
-        """Return in which of the given times something was compiled."""
-        after = np.searchsorted(self.end_ps, start_ps, side="right")
-        begins = np.append(self.start_ps, np.iinfo(np.int64).max)
-        return np.asarray(begins[after] < end_ps, np.bool_)
