@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.formats.hlo_messages import small_proto
 from tests.xspace_builder import PlaneBuilder, SpaceBuilder
 
 MS = 10**9
@@ -30,6 +31,8 @@ class Op:
     ----------
     breakdown
         (space, access, bytes) each.
+    text
+        Its HLO; made up if empty.
     """
 
     name: str
@@ -41,10 +44,11 @@ class Op:
     breakdown: tuple[tuple[int, int, int], ...] = ()
     tf_op: str = ""
     stats: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
 
     def add(self, plane: PlaneBuilder, number: int) -> str:
         """Add the op's metadata to a plane; return its name there."""
-        text = f"%{self.name} = f32[8,8]{{1,0}} {self.category.replace(' ', '-')}()"
+        text = self.text or f"%{self.name} = f32[8,8]{{1,0}} {self.category.replace(' ', '-')}()"
         text += f", program={self.program}"  # metadata of two programs must not share an entry
         stats: dict[str, Any] = {
             "hlo_category": self.category,
@@ -74,6 +78,16 @@ def _varint(number: int) -> bytes:
         out.append(number & 127 | 128)
         number >>= 7
     return bytes([*out, number])
+
+
+def programs(space: SpaceBuilder, names: Mapping[int, str]) -> None:
+    """Describe programs by number and name, with hardly an instruction in them."""
+    protos = {}
+    for number, name in names.items():
+        message = small_proto()
+        message.hlo_module.name, message.hlo_module.id = name, number
+        protos[f"{name}({number})"] = message.SerializeToString()
+    space.hlo(protos)
 
 
 def core(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -10,13 +11,15 @@ import xprof_nb as xp
 from xprof_nb.errors import UsageError
 from xprof_nb.model import roofs
 from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.measured import Measurement, this_machine, write
 
 RUNTIME = Peaks({"bf16": Peak(946.7e12, "profile", "the runtime")}, "bf16", {"hbm": Peak(1638e9, "profile", "")})
 V6E = Device("h", "tpu", 0, "TPU:0", model="TPU v6 Lite", peaks=RUNTIME)
 
 
 @pytest.fixture(autouse=True)
-def nothing_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPROF_NB_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("XPROF_NB_HARDWARE", raising=False)
     monkeypatch.setattr(roofs, "_OWN", {})
 
@@ -60,6 +63,15 @@ def test_a_model_no_table_knows_can_be_stated() -> None:
 def test_a_cpu_is_called_cpu() -> None:
     xp.hardware("cpu", f32_flops=1e11)
     assert roofs.roofs_of(Device("h", "cpu", 0, "CPU:0")).flops_per_s["f32"].value == 1e11
+
+
+def test_a_measured_machine_is_in_the_table() -> None:
+    with pytest.raises(UsageError):
+        xp.hardware("cpu")
+    write(Measurement(this_machine(), 86400.0 * 365, 0.0, {"f32": (1e11, "a product")}, {"hbm": (2e10, "a sum")}))
+    row = xp.hardware("cpu").iloc[0]
+    assert (row["f32_flops_per_s"], row["hbm_bytes_per_s"], row["date"]) == (1e11, 2e10, "1971-01")
+    assert "calibrate" in row["source"]
 
 
 def test_what_is_stated_is_of_the_whole_chip() -> None:

@@ -91,9 +91,12 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     records = xprof_compat.records(table) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
     records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
     tree = Tree("all programs")
-    paths = _paths(records, by)
-    for record, path in enumerate(paths):
-        tree.add(path, record)
+    shown_by_xprof = xprof_compat.has_a_row(records).to_numpy(bool)
+    for record, path in enumerate(_paths(records, by)):
+        if like_xprof and not shown_by_xprof[record]:
+            tree.count([step for step in path if step[0] in xprof_compat.COUNTS_ALL], record)
+        else:
+            tree.add(path, record)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     rated = op_tables.with_rates(records, peaks, total_ps)
     values = _values(tree, rated)

@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat
+from xprof_nb.analysis import xprof_compat, xprof_overview
+from xprof_nb.analysis.compute_dtype import with_one_roof
+from xprof_nb.analysis.duty_cycle import duty_cycle
+from xprof_nb.analysis.environment import environment
 from xprof_nb.analysis.ops import OpTable
-from xprof_nb.analysis.selection import Selection, chosen_parts
+from xprof_nb.analysis.precision import by_bits, precision
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.step_costs import step_times_and_busy
 from xprof_nb.analysis.steps import steps
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
 TOP = 10
-_OFF_DUTY = {
-    "infeed",
-    "outfeed",
-    "host send",
-    "host send-done",
-    "host recv",
-    "host recv-done",
-    "async-done",
-    "megacore fusion",
-}
 BUSY_MEANS = (
     "busy: device time in which at least one op ran, over the whole capture and all devices; "
     "idle is the rest, gaps at both ends included"
 )
+_Row = tuple[float | None, str, str]
 
 
 def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
     """Return the headline values as a table ``name, value, unit, definition`` and as the summary."""
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     corrected = op_tables.corrected(table.frame, table.peaks)
-    total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
-    counted = table.frame if like_xprof else corrected
     stepped = steps(profile, selection)
-    values = {
+    records = xprof_compat.by_op(corrected)
+    total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
+    rated = op_tables.with_rates(records, table.peaks, total_ps)
+    shares = precision(records)
+    values: dict[str, _Row] = {
         **_step_rows(stepped.summary),
-        **_device_rows(profile, selection, table, counted, total_ps, like_xprof),
+        **_device_rows(profile, selection, table, corrected, total_ps, like_xprof),
+        **_host_rows(profile, selection),
+        **_precision_rows(shares),
     }
+    if like_xprof:
+        values |= xprof_overview.rows(profile, selection, table)
     frame = pd.DataFrame(
         [(name, value, unit, definition) for name, (value, unit, definition) in values.items()],
         columns=["name", "value", "unit", "definition"],
     )
-    rated = op_tables.with_rates(xprof_compat.by_op(corrected), table.peaks, total_ps)
     summary: dict[str, Any] = {
         **op_tables.summary(table),
         "total_time_ps": total_ps,
@@ -56,22 +59,23 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
         "step_kind": stepped.summary["kind"],
         "step_count": stepped.summary["step_count"],
         "bound_by": _bound_by(rated),
-        "top_ops": _top_ops(rated, table.busy_ps),
+        "precision": shares,
+        "top_ops": xprof_overview.top_ops(profile, selection, table) if like_xprof else _top_ops(rated, table.busy_ps),
         "environment": environment(profile),
     }
     summary["sentence"] = _sentence(summary)
-    said = op_tables.notes(profile, table, rated)
-    return Answer(frame, summary, (*said, *stepped.notes))
+    said = [*op_tables.notes(profile, table, rated), *stepped.notes]
+    if (values["compile_time_ps"][0] or 0) > 0 and not stepped.summary["compile_time_ps"]:
+        said.append(f"Compilation {units.duration(values['compile_time_ps'][0])} in the capture, outside of its steps.")
+    return Answer(frame, summary, tuple(said))
 
 
-_Row = tuple[float | None, str, str]
-
-
-def _step_rows(summary: Any) -> dict[str, _Row]:
+def _step_rows(summary: Mapping[str, Any]) -> dict[str, _Row]:
     kind = summary["kind"]
-    text = f"start to start of {kind} steps, partial ones left out" if kind else "no steps"
+    text = f"start to start of {kind} steps, partial and compiling ones left out" if kind else "no steps"
     return {
         "step_time_mean_ps": (summary["step_time_mean_ps"], "ps", f"mean, {text}"),
+        "step_time_median_ps": (summary["step_time_median_ps"], "ps", f"median, {text}"),
         "step_time_sd_ps": (summary["step_time_sd_ps"], "ps", f"sample standard deviation, {text}"),
         "step_time_min_ps": (summary["step_time_min_ps"], "ps", f"shortest, {text}"),
         "step_time_max_ps": (summary["step_time_max_ps"], "ps", f"longest, {text}"),
@@ -79,20 +83,23 @@ def _step_rows(summary: Any) -> dict[str, _Row]:
 
 
 def _device_rows(
-    profile: ProfileData, selection: Selection, table: OpTable, counted: pd.DataFrame, total_ps: float, like_xprof: bool
+    profile: ProfileData,
+    selection: Selection,
+    table: OpTable,
+    corrected: pd.DataFrame,
+    total_ps: float,
+    like_xprof: bool,
 ) -> dict[str, _Row]:
-    peaks = table.peaks
+    peaks = table.stated_peaks if like_xprof else table.peaks
+    counted = with_one_roof(table.frame, peaks) if like_xprof else corrected
     idle_ps = max(total_ps - table.busy_ps, 0.0)
-    flops = counted.loc[~counted["is_container"].astype(bool), "model_flops"].sum(min_count=1)
+    containers = counted["is_container"].astype(bool)
+    flops = counted.loc[~containers, "model_flops"].sum(min_count=1)
+    needed_s = counted.loc[~containers, "compute_ps"].sum(min_count=1) * 1e-12
     hbm_bytes = counted["hbm_bytes"].sum(min_count=1)
-    total_s = total_ps * 1e-12 or np.nan
-    busy_s = table.busy_ps * 1e-12 or np.nan
-    reference, hbm = peaks.reference, peaks.hbm
-    against = (
-        f"{units.flops_per_s(reference.value)} {peaks.reference_dtype} ({reference.label})"
-        if reference
-        else "an unknown peak"
-    )
+    total_s, busy_s = total_ps * 1e-12 or np.nan, table.busy_ps * 1e-12 or np.nan
+    hbm = peaks.hbm
+    against = _against(counted, peaks)
     roof = f"{units.bytes_per_s(hbm.value)} ({hbm.label})" if hbm else "an unknown peak"
     return {
         "device_busy_fraction": (_known(1 - idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
@@ -103,14 +110,14 @@ def _device_rows(
             "by chip, time in which an op other than a wait for the host ran, from first op to last (as xprof)",
         ),
         "flops_utilization": (
-            _known(flops / (busy_s if like_xprof else total_s) / reference.value if reference else np.nan),
+            _known(needed_s / (busy_s if like_xprof else total_s)),
             "fraction",
-            f"FLOPs of all ops / time / {against}",
+            f"time the FLOPs of all ops need at {against} / time",
         ),
         "busy_flops_utilization": (
-            _known(flops / busy_s / reference.value if reference else np.nan),
+            _known(needed_s / busy_s),
             "fraction",
-            f"FLOPs of all ops / busy time / {against}",
+            f"time the FLOPs of all ops need at {against} / busy time",
         ),
         "hbm_utilization": (
             _known(hbm_bytes / total_s / hbm.value if hbm else np.nan),
@@ -122,44 +129,61 @@ def _device_rows(
     }
 
 
+def _against(counted: pd.DataFrame, peaks: Peaks) -> str:
+    """Return the roofs that most of the FLOPs are measured against, in words."""
+    by_roof = counted.groupby("roof_dtype")["flops"].sum().sort_values(ascending=False)
+    named = [name for name, flops in by_roof.items() if flops > 0][:3]
+    roofs = []
+    for name in named:
+        dtype = str(name).partition(" / ")[0]
+        peak = peaks.flops_per_s.get(dtype)
+        if peak is not None:
+            roofs.append(f"{units.flops_per_s(peak.value)} {dtype} ({peak.label})")
+    if not roofs and peaks.reference is not None:
+        roofs = [f"{units.flops_per_s(peaks.reference.value)} {peaks.reference_dtype} ({peaks.reference.label})"]
+    return " or ".join(dict.fromkeys(roofs)) or "an unknown peak"
+
+
+def _host_rows(profile: ProfileData, selection: Selection) -> dict[str, _Row]:
+    """Return what the devices waited for: the host, in the share of the steps in which no op ran."""
+    whole = step_times_and_busy(profile, selection)
+    time_ps, busy_ps = float(whole["time_ps"].sum()), float(whole["busy_ps"].sum())
+    compiled = sum(trace.compilations.total_ps for trace in chosen_hosts(profile, selection))
+    return {
+        "step_busy_fraction": (
+            _known(busy_ps / time_ps if time_ps else np.nan),
+            "fraction",
+            "device time of the whole steps in which an op ran",
+        ),
+        "step_host_fraction": (
+            _known(max(1 - busy_ps / time_ps, 0.0) if time_ps else np.nan),
+            "fraction",
+            "device time of the whole steps in which no op ran: the host launched, fed or waited",
+        ),
+        "compile_time_ps": (float(compiled), "ps", "time in which a host compiled, every host counted"),
+    }
+
+
+def _precision_rows(shares: list[dict[str, Any]]) -> dict[str, _Row]:
+    rows: dict[str, _Row] = {}
+    time, flops = by_bits(shares, "time_fraction"), by_bits(shares, "flops_fraction")
+    for bits in sorted({*time, "16-bit", "32-bit"} - {"none"}, key=lambda text: int(text.partition("-")[0])):
+        name = bits.replace("-", "")
+        rows[f"compute_{name}_time_fraction"] = (
+            time.get(bits, 0.0) if time else None,
+            "fraction",
+            f"busy time of ops that compute in {bits} types",
+        )
+        rows[f"compute_{name}_flops_fraction"] = (
+            flops.get(bits, 0.0) if flops else None,
+            "fraction",
+            f"FLOPs in {bits} types, of those that are known",
+        )
+    return rows
+
+
 def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def duty_cycle(profile: ProfileData, selection: Selection) -> float:
-    """Return busy / (busy + idle) by chip on the host's clock, waits for the host not counted as busy.
-
-    Definition of xprof's ``device_duty_cycle_percent``: per chip the union over its cores of op intervals,
-    within the hull of its ops and program runs, summed over chips.
-    """
-    busy = span = 0
-    for part in chosen_parts(profile, selection):
-        trace, ops = part.trace, part.trace.ops
-        off_duty = np.isin(trace.keys.category.astype(str), list(_OFF_DUTY))
-        chips = np.array([row if item.chip is None else item.chip for row, item in enumerate(trace.devices)])
-        for chip in np.unique(chips[part.devices]):
-            rows = part.rows[chips[ops.device[part.rows]] == chip]
-            runs = np.isin(trace.runs.device, np.flatnonzero(chips == chip))
-            if not len(rows):
-                continue
-            start, end = ops.host_start_ps[rows], ops.host_start_ps[rows] + ops.host_duration_ps[rows]
-            run_start = trace.runs.start_ps[runs]
-            run_end = run_start + trace.runs.duration_ps[runs]
-            on_duty = ~off_duty[ops.key[rows]]
-            busy += union_length(start[on_duty], end[on_duty])
-            span += max(end.max(), run_end.max(initial=0)) - min(start.min(), run_start.min(initial=start.min()))
-    return busy / span if span else np.nan
-
-
-def union_length(start: np.ndarray[Any, np.dtype[np.int64]], end: np.ndarray[Any, np.dtype[np.int64]]) -> int:
-    """Return the length of the union of intervals."""
-    if not len(start):
-        return 0
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], end[order]
-    reached = np.maximum.accumulate(end)
-    covered = np.maximum(start[1:], reached[:-1])
-    return int(end[0] - start[0] + np.maximum(end[1:] - covered, 0).sum())
 
 
 def _bound_by(rated: pd.DataFrame) -> str | None:
@@ -177,19 +201,6 @@ def _top_ops(rated: pd.DataFrame, busy_ps: float) -> list[dict[str, Any]]:
         | {"busy_fraction": row["self_time_ps"] / busy_ps if busy_ps else None}
         for row in rows
     ]
-
-
-def environment(profile: ProfileData) -> dict[str, Any]:
-    """Return what ran where: hosts, devices, versions, flags and the options of the capture."""
-    versions = {name: value for host in profile.hosts for name, value in host.versions.items()}
-    return {
-        "hosts": [host.host for host in profile.hosts],
-        "devices": [f"{device.host} {device.name} {device.model}".strip() for device in profile.devices],
-        "versions": {**versions, **profile.metadata.get("versions", {})},
-        "xla_flags": profile.metadata.get("xla_flags"),
-        "options": profile.metadata.get("options"),
-        "window": sorted({host.window_source for host in profile.hosts}),
-    }
 
 
 _BOUND = {

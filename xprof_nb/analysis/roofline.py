@@ -9,6 +9,7 @@ import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_roofline
+from xprof_nb.analysis.link_traffic import link_bytes
 from xprof_nb.analysis.ops import COSTS, SUSPICIOUS_FRACTION, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
@@ -18,7 +19,7 @@ from xprof_nb.model.columns import words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
-LEVELS = ["hbm", "vmem_read", "vmem_write", "cmem_read", "cmem_write"]
+LEVELS = ["hbm", "vmem_read", "vmem_write", "cmem_read", "cmem_write", "link"]
 LATENCY_FRACTION = 0.1
 """Below a tenth of every known roof nothing of the chip is the limit: launches, dependencies and waits are."""
 _RESOURCES = {"flops_utilization": "compute", **{f"{level}_utilization": level for level in LEVELS}}
@@ -47,6 +48,7 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
         return xprof_roofline.roofline(profile, selection, table)
     peaks = table.peaks
     records = xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
+    records["link_bytes"] = _link_bytes(profile, records)
     steps = step_costs(profile, selection, peaks)
     rows = pd.concat([_whole(records, table), _steps(steps), _ops(records)], ignore_index=True)
     frame = _with_longest_bound(measured(rows, peaks, table.total_ps))
@@ -59,8 +61,17 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     return Answer(frame[COLUMNS], _summary(frame, table), tuple(filter(None, said)))
 
 
+def _link_bytes(profile: ProfileData, records: pd.DataFrame) -> pd.Series[float]:
+    sent: dict[tuple[int, str], float] = {}
+    for trace in profile.hosts:
+        ops = zip(trace.keys.program_id.tolist(), trace.keys.op, link_bytes(profile, trace), strict=True)
+        sent |= {(program, op): value for program, op, value in ops if value == value}  # noqa: PLR0124
+    each = [sent.get(pair, np.nan) for pair in zip(records["program_id"], records["op"], strict=True)]
+    return records["occurrences"] * np.array(each, np.float64)
+
+
 def _whole(records: pd.DataFrame, table: OpTable) -> pd.DataFrame:
-    sums = records[[*COSTS, "compute_ps"]].sum(min_count=1)
+    sums = records[[*COSTS, "compute_ps", "link_bytes"]].sum(min_count=1)
     row: dict[str, Any] = {"level": "program", "name": "whole profile", "time_ps": float(table.total_ps), **sums}
     return pd.DataFrame([{**row, "moved_ps": row["time_ps"]}])
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.link_traffic import link_bytes
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.ops import COSTS, corrected
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
-from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
-_SUMMED = [*COSTS, "compute_ps"]
+_SUMMED = [*COSTS, "compute_ps", "link_bytes"]
 
 
 def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.DataFrame:
@@ -23,59 +26,56 @@ def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.D
     ``time_ps`` is the step's time summed over the chosen devices, as all device times are; partial steps are left out.
     A cost that no op of the step knows is NaN.
     """
-    parts = [_of_host(profile, part, peaks) for part in chosen_parts(profile, selection)]
+    parts = [_of_host(part, _costs_of_keys(profile, part.trace, peaks)) for part in chosen_parts(profile, selection)]
+    return _joined(parts, ["time_ps", "busy_ps", *_SUMMED])
+
+
+def step_times_and_busy(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+    """Return the same rows with ``step, name, time_ps, busy_ps`` alone."""
+    return _joined([_of_host(part, {}) for part in chosen_parts(profile, selection)], ["time_ps", "busy_ps"])
+
+
+def _joined(parts: list[pd.DataFrame], numbers: list[str]) -> pd.DataFrame:
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["step", "name"])
     if not len(frame):
-        numbers = dict.fromkeys(["time_ps", "busy_ps", *_SUMMED], float)
-        return pd.DataFrame(columns=["step", "name", *numbers]).astype({"step": np.int64, **numbers})
-    summed = frame.groupby("step", sort=True)[["time_ps", "busy_ps", *_SUMMED]].sum(min_count=1).reset_index()
-    summed.insert(1, "name", frame.groupby("step", sort=True)["name"].first().to_numpy(object))
+        empty = pd.DataFrame(columns=["step", "name", *numbers])
+        return empty.astype({"step": np.int64, **dict.fromkeys(numbers, float)})
+    by_step = frame.groupby("step", sort=True)
+    summed = by_step[numbers].sum(min_count=1).reset_index()
+    summed.insert(1, "name", by_step["name"].first().to_numpy(object))
     return summed[summed["busy_ps"] > 0].reset_index(drop=True)
 
 
-def _of_host(profile: ProfileData, part: HostPart, peaks: Peaks) -> pd.DataFrame:
+def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
     trace, ops = part.trace, part.trace.ops
-    spans = step_spans(trace).reset_index(drop=True)
-    row = _rows_of_ops(trace, spans)[part.rows]
+    spans = step_spans(trace)
+    row = steps_of_ops(trace)[part.rows]
     inside = row >= 0
     row, rows = row[inside], part.rows[inside]
-    costs = _costs_of_keys(profile, trace, peaks)
-    key, times = ops.key[rows], ops.occurrences[rows]
     busy_ps = np.bincount(row, ops.self_ps[rows], minlength=len(spans)).astype(np.float64)
     sums: dict[str, NDArray[np.float64]] = {"busy_ps": busy_ps}
-    for name in _SUMMED:
-        each = costs[name][key]
-        total = np.bincount(row, np.nan_to_num(each) * times, minlength=len(spans))
-        known = np.bincount(row, np.isfinite(each), minlength=len(spans)) > 0
+    if costs:
+        step, key, times = _counted(row, ops.key[rows], ops.occurrences[rows], len(trace.keys))
+    for name, cost in costs.items():
+        each = cost[key]
+        total = np.bincount(step, np.nan_to_num(each) * times, minlength=len(spans))
+        known = np.bincount(step, np.isfinite(each), minlength=len(spans)) > 0
         sums[name] = np.where(known, total, np.nan)
-    on_devices = np.where(spans["device_row"] < 0, len(part.devices), np.isin(spans["device_row"], part.devices))
-    frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"] * on_devices, **sums)
-    return frame[(on_devices > 0) & ~spans["is_partial"].to_numpy(bool)]
+    frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"], **sums)
+    return frame[np.isin(spans["device_row"], part.devices) & ~spans["is_partial"].to_numpy(bool)]
+
+
+def _counted(
+    step: NDArray[np.int64], key: NDArray[np.int32], times: NDArray[np.int64], key_count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return each pair of step and op that occurs, and how often it ran: costs are a matter of pairs, not of events."""
+    pair, at = np.unique(step * max(key_count, 1) + key, return_inverse=True)
+    counts = np.bincount(at, times, minlength=len(pair)).astype(np.float64)
+    return pair // max(key_count, 1), pair % max(key_count, 1), counts
 
 
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
     frame = described_keys(profile, trace)
     contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(frame)) > 0
-    frame = corrected(frame.assign(is_container=contains), peaks)
+    frame = corrected(frame.assign(is_container=contains), peaks).assign(link_bytes=link_bytes(profile, trace))
     return {name: frame[name].to_numpy(np.float64) for name in _SUMMED}
-
-
-def _rows_of_ops(trace: HostTrace, spans: pd.DataFrame) -> NDArray[np.int64]:
-    """Return for each op the row of the step it belongs to, -1 if none: by its mark, else by when it was launched."""
-    ops = trace.ops
-    found = np.full(len(ops), -1, np.int64)
-    mark = spans["mark"].to_numpy(np.int64)
-    linked = bool((ops.step >= 0).any()) and bool((mark >= 0).any())
-    for device, rows in spans.groupby("device_row").indices.items():
-        mine = np.arange(len(ops)) if device < 0 else np.flatnonzero(ops.device == device)
-        if linked:
-            row_of_mark = np.full(len(trace.marks) + 1, -1, np.int64)
-            row_of_mark[mark[rows]] = rows
-            found[mine] = row_of_mark[ops.step[mine]]
-            continue
-        starts = spans["start_ps"].to_numpy(np.int64)[rows]
-        ends = starts + spans["duration_ps"].to_numpy(np.int64)[rows]
-        at = np.searchsorted(starts, ops.host_start_ps[mine], side="right") - 1
-        within = (at >= 0) & (ops.host_start_ps[mine] < ends[at])
-        found[mine[within]] = rows[at[within]]
-    return found

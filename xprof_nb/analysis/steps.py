@@ -12,7 +12,6 @@ from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, prog
 from xprof_nb.analysis.step_spans import CUT, step_spans, steps_of_ops
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
-from xprof_nb.model.activity import COMPILE
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
@@ -115,10 +114,8 @@ def _busy_times(trace: HostTrace, count: int) -> np.ndarray[tuple[int], np.dtype
 
 
 def _compile_times(trace: HostTrace, begin_ps: Any, end_ps: Any) -> Any:
-    activity = trace.activity
-    rows = activity.kind == COMPILE
-    start = activity.start_ps[rows]
-    return union(start, start + activity.duration_ps[rows]).covered_ps(begin_ps, end_ps)
+    found = trace.compilations
+    return union(found.start_ps, found.end_ps).covered_ps(begin_ps, end_ps)
 
 
 def _summary(frame: pd.DataFrame) -> dict[str, Any]:

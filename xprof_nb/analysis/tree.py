@@ -43,12 +43,16 @@ class Tree:
 
     def add(self, path: Iterable[Step], record: int) -> None:
         """Put the op in row ``record`` at the end of ``path``."""
+        self.nodes[self.count(path, record)].record = record
+
+    def count(self, path: Iterable[Step], record: int) -> int:
+        """Count the op in row ``record`` to the nodes of ``path``, without a node of its own; return the last."""
         number = 0
         self.nodes[0].records.append(record)
         for step in path:
             number = self.child(number, step)
             self.nodes[number].records.append(record)
-        self.nodes[number].record = record
+        return number
 
     def child(self, number: int, step: Step) -> int:
         """Return the child of a node by kind and name, made if need be."""

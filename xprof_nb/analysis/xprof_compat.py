@@ -70,9 +70,23 @@ def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     return merged
 
 
+COUNTS_ALL = {"program"}
+"""Kinds of nodes that, as the root, count the self time of every op, those without a row of their own too."""
+
+
 def records(table: OpTable) -> pd.DataFrame:
-    """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer."""
-    return by_op(with_one_roof(table.frame.assign(transfer_ps=0.0), table.stated_peaks))
+    """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer.
+
+    Ops that other ops ran inside of have no costs; those named ``region…`` are left out.
+    """
+    frame = by_op(with_one_roof(table.frame.assign(transfer_ps=0.0), table.stated_peaks))
+    frame.loc[~has_a_row(frame), _COSTS] = np.nan
+    return frame[~frame["op"].str.startswith("region")]
+
+
+def has_a_row(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Return which ops xprof's op profile shows: those whose time is all their own, so no loop, call or branch."""
+    return np.isclose(frame["time_ps"], frame["self_time_ps"], rtol=1e-12, atol=0.5) | (frame["time_ps"] == 0)
 
 
 def ops(table: OpTable, total_ps: int) -> Answer:

@@ -6,14 +6,16 @@ over the inclusive time, traffic without a breakdown by memory counts as HBM, a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.compute_dtype import with_one_roof
-from xprof_nb.analysis.ops import COSTS, OpTable, summary
-from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.ops import COSTS, OpTable, op_table, summary
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.xprof_compat import by_op, core_time_ps, hbm_as_xprof
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -37,6 +39,7 @@ _LABELS = {
 }
 _NOT_IN_PROGRAM = {"while", "conditional", "call", "megacore fusion"}
 _FEEDS = {"infeed", "outfeed"}
+_PROGRAM = {"category": "Program", "op": "Program", "program_id": "0", "occurrences": 1, "self_time_ps": 0.0}
 _SUMS = [*COSTS, "vmem_read_bytes", "vmem_write_bytes"]
 COLUMNS = [
     *("step", "rank", "category", "op", "program", "program_id", "occurrences", "time_ps", "self_time_ps"),
@@ -51,11 +54,14 @@ COLUMNS = [
 def roofline(profile: ProfileData, selection: Selection, table: OpTable) -> Answer:
     """Return xprof's rows: per choice of counting infeed and outfeed the whole program, rank 0, and its ops."""
     peaks = table.stated_peaks
-    records = by_op(with_one_roof(table.frame, peaks))
-    records = _by_memory(records)
+    records = _by_memory(by_op(with_one_roof(table.frame, peaks)))
     total_ps = core_time_ps(profile, selection)
-    blocks = [_block(records, total_ps, include, table, peaks) for include in (True, False)]
+    steps = _step_records(profile, selection, peaks)
+    blocks = []
+    for include in (True, False):
+        blocks += [_block(records, total_ps, include, peaks), _step_block(steps, include, peaks)]
     frame = pd.concat(blocks, ignore_index=True) if len(records) else pd.DataFrame(columns=COLUMNS)
+    frame["time_per_core_ps"] = frame["time_ps"] / max(len(table.devices), 1)
     said = {**summary(table), **_properties(table, peaks)}
     notes = ["Numbers as xprof computes them."]
     if not len(records):
@@ -74,27 +80,63 @@ def _by_memory(records: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _block(records: pd.DataFrame, total_ps: float, include: bool, table: OpTable, peaks: Peaks) -> pd.DataFrame:
-    """Return the rows of one step, or of all of the profile: the program and its most expensive ops."""
+_Steps = list[tuple[int, pd.DataFrame, float]]
+
+
+def _step_records(profile: ProfileData, selection: Selection, peaks: Peaks) -> _Steps:
+    """Return number, records and core time of each step that was recorded for the devices."""
+    spans = [step_spans(trace) for trace in chosen_hosts(profile, selection)]
+    numbers = sorted({int(number) for frame in spans for number in frame.loc[frame["kind"] == "recorded", "step"]})
+    if selection.step is not None:
+        numbers = []
+    tables = [(number, op_table(profile, replace(selection, step=number))) for number in numbers]
+    return [
+        (number, _by_memory(by_op(with_one_roof(table.frame, peaks))), float(table.total_ps))
+        for number, table in tables
+    ]
+
+
+def _step_block(steps: _Steps, include: bool, peaks: Peaks) -> pd.DataFrame:
+    """Return the program row of the average step and of each step: xprof has no others of steps."""
+    rows = [_program(records, total_ps, include) for _, records, total_ps in steps]
+    sums = pd.DataFrame(rows)[["time_ps", *_SUMS]].sum() if rows else dict.fromkeys(["time_ps", *_SUMS], 0.0)
+    frame = _rated(hbm_as_xprof(pd.DataFrame([{**_PROGRAM, **sums}, *rows])), peaks)
+    frame.loc[0, "time_ps"] = frame.loc[0, "time_ps"] / max(len(rows), 1)
+    labels = ["Average", *(str(number) for number, _, _ in steps)]
+    shares = {"self_time_fraction": 0.0, "cumulative_self_time_fraction": 0.0}
+    frame = frame.assign(step=labels, rank=0, include_infeed_outfeed=include, **shares)
+    return _in_words(frame.assign(time_fraction=np.where(frame["time_ps"] > 0, 1.0, 0.0)))
+
+
+def _block(records: pd.DataFrame, total_ps: float, include: bool, peaks: Peaks) -> pd.DataFrame:
+    """Return the rows of the whole profile: the program and its most expensive ops."""
+    program = _program(records, total_ps, include)
+    ops = records if include else records[~records["category"].isin(_FEEDS)]
+    ops = ops.sort_values(["self_time_ps", "op"], ascending=[False, True]).head(MOST_OPS)
+    frame = _rated(hbm_as_xprof(pd.concat([pd.DataFrame([program]), ops], ignore_index=True)), peaks)
+    frame["step"] = "Total"
+    frame["rank"] = np.arange(len(frame))
+    whole_ps = program["time_ps"]
+    frame["self_time_fraction"] = frame["self_time_ps"] / whole_ps if whole_ps else 0.0
+    frame["cumulative_self_time_fraction"] = frame["self_time_fraction"].cumsum()
+    frame["time_fraction"] = frame["time_ps"] / whole_ps if whole_ps else 0.0
+    frame["include_infeed_outfeed"] = include
+    return _in_words(frame)
+
+
+def _program(records: pd.DataFrame, total_ps: float, include: bool) -> dict[str, Any]:
+    """Return the row of the whole program: what its ops did, loops not counted again, over all of the time."""
     feeds = records["category"].isin(_FEEDS)
     if not include:
         total_ps = total_ps - float(records.loc[feeds, "self_time_ps"].sum())
         records = records[~feeds]
-    program = records.loc[~records["category"].isin(_NOT_IN_PROGRAM), _SUMS].sum()
-    row: dict[str, Any] = {"category": "Program", "op": "Program", "occurrences": 1, "time_ps": total_ps, **program}
-    ops = records.sort_values(["self_time_ps", "op"], ascending=[False, True]).head(MOST_OPS)
-    frame = pd.concat([pd.DataFrame([{**row, "self_time_ps": 0.0, "program_id": "0"}]), ops], ignore_index=True)
-    frame = _rated(hbm_as_xprof(frame), peaks)
-    frame["step"] = "Total"
-    frame["rank"] = np.arange(len(frame))
-    frame["self_time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else 0.0
-    frame["cumulative_self_time_fraction"] = frame["self_time_fraction"].cumsum()
-    frame["time_per_core_ps"] = frame["time_ps"] / max(len(table.devices), 1)
-    frame["time_fraction"] = frame["time_ps"] / total_ps if total_ps else 0.0
-    frame["include_infeed_outfeed"] = include
-    for name in ("category", "op", "program", "source"):
-        frame[name] = words(frame[name])
-    return frame
+    sums = records.loc[~records["category"].isin(_NOT_IN_PROGRAM), _SUMS].sum()
+    return {**_PROGRAM, "time_ps": total_ps, **sums}
+
+
+def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    texts = [name for name in ("category", "op", "program", "source") if name in frame]
+    return frame.assign(**{name: words(frame[name]) for name in texts}).reindex(columns=COLUMNS)
 
 
 def _rated(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:

@@ -131,6 +131,10 @@ _MESSAGES = {
     "AssignedBuffer": "logical_buffer_id 1 int64, offset 2 int64, size 3 int64",
     "HeapSimulatorTrace": "events 1 *HeapSimulatorEvent, whole_module_simulation 2 bool, "
     "buffer_allocation_index 3 int64",
+    # Not HLO: how the profiler was started, as a profile repeats it (tsl's profiler_options.proto).
+    "ProfileOptions": "include_dataset_ops 1 bool, host_tracer_level 2 uint32, device_tracer_level 3 uint32, "
+    "python_tracer_level 4 uint32, enable_hlo_proto 7 bool, start_timestamp_ns 8 uint64, duration_ms 9 uint64, "
+    "repository_path 10 string, session_id 14 string",
     "HeapSimulatorEvent": "kind 1 int32, buffer_id 2 int64, computation_name 3 string, instruction_name 4 string, "
     "share_with_canonical_id 5 int64",
 }

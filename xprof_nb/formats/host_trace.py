@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes, device_warnings, gpu_notes, gpu_planes, gpu_streams, plausible
+from xprof_nb.formats import cpu, device_planes, device_warnings, gpu_notes, gpu_planes, gpu_streams, plausible, session
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
@@ -83,8 +82,10 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         window_ps=window_ps,
         window_source=window_source,
         event_count=sum(len(plane.events.line) for plane in space.planes),
-        versions=_versions(space),
+        versions=session.versions(space),
         notes=tuple(notes),
+        capture_options=session.capture_options(space),
+        compilations=session.compilations(host_plane),
         find_framework_events=partial(read_framework_events, read_space),
         find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
         session_ns=_session(space),
@@ -119,9 +120,9 @@ def read_programs(space: XSpace) -> dict[int, Program]:
 def _window(space: XSpace, hull: tuple[int, int] | None) -> tuple[tuple[int, int], str]:
     """Return begin and end of what the capture could see, in ps since the profile's origin."""
     begin, end = hull or (0, 0)
-    session = space.plane(SESSION)
-    if session is not None:
-        stated_ps = plausible.length_ps(session.stats, "profile_start_time", "profile_stop_time")
+    environment = space.plane(SESSION)
+    if environment is not None:
+        stated_ps = plausible.length_ps(environment.stats, "profile_start_time", "profile_stop_time")
         if stated_ps:
             # Events can lie a little past the stop; they widen the window rather than vanish.
             return (min(0, begin), max(stated_ps, end)), "from the start to the stop of the profiler"
@@ -147,12 +148,6 @@ def _after_start(
     if not window_ps[0] < ready_ps <= int(streams.column("start_ps").min()):
         return window_ps, source
     return (ready_ps, window_ps[1]), "from when the profiler had started to its stop"
-
-
-def _versions(space: XSpace) -> dict[str, str]:
-    plane = space.plane("/host:metadata")
-    stats: Mapping[str, Any] = plane.stats if plane is not None else {}
-    return {name: str(value) for name, value in stats.items() if name.endswith("_version")}
 
 
 def _no_marks() -> StepMarks:

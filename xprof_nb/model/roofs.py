@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from dataclasses import replace
 from typing import Any
 
 from xprof_nb.errors import UsageError
 from xprof_nb.model import hardware
 from xprof_nb.model.device import Device, Peak, Peaks
+from xprof_nb.model.measured import read, this_machine
 
+CPU = "cpu"
 _OWN: dict[str, dict[str, float]] = {}
 """What the user stated in this process: by model, by name of the roof."""
 _ROOF = re.compile(r"([a-z]\w*?)_(flops|bytes)(?:_per_s)?")
@@ -51,8 +54,8 @@ def state(name: str, values: dict[str, float | None]) -> None:
 
 
 def known() -> tuple[hardware.Hardware, ...]:
-    """Return the entries of the table, with what the user stated in its place."""
-    entries = {entry.name: entry for entry in reversed(hardware.entries())}
+    """Return the entries of the table and this machine's CPU if it was measured, with what the user stated in place."""
+    entries = {entry.name: entry for entry in reversed((*hardware.entries(), *_this_cpu()))}
     for name in _OWN:
         entries.setdefault(name, hardware.Hardware(name, (name,), "", Peaks(), 1, _SOURCE))
     return tuple(replace(entry, peaks=_with_own(entry.peaks, name)) for name, entry in reversed(entries.items()))
@@ -89,6 +92,15 @@ def roofs_of(device: Device) -> Peaks:
         if own == name or hardware.is_called(called, own) or own.lower() == device.backend:
             return _with_own(peaks, own, share)
     return peaks
+
+
+def _this_cpu() -> tuple[hardware.Hardware, ...]:
+    found = read(this_machine())
+    if found is None:
+        return ()
+    date = time.strftime("%Y-%m", time.gmtime(found.measured_s))
+    source = "measured on this machine by python -m xprof_nb.capture.calibrate"
+    return (hardware.Hardware(CPU, (CPU, found.machine.cpu), "", found.peaks, 1, source, date=date),)
 
 
 def _model(name: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.model.activity import HostActivity, no_activity
 from xprof_nb.model.allocations import Allocations, no_allocations
+from xprof_nb.model.compilations import Compilations
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
@@ -200,6 +201,10 @@ class HostTrace:
         Versions the runtime wrote: ``jax_version``, ``jaxlib_version`` …
     session_ns
         Unix time the profiler was started and stopped, None where the profile does not say.
+    capture_options
+        What the profiler was started with, where the file says so.
+    compilations
+        When the host compiled programs meanwhile.
     """
 
     host: str
@@ -216,6 +221,8 @@ class HostTrace:
     notes: tuple[str, ...] = ()
     session_ns: tuple[int, int] | None = None
     spans: AsyncSpans = field(default_factory=no_spans)
+    capture_options: Mapping[str, Any] = field(default_factory=dict)
+    compilations: Compilations = field(default_factory=Compilations)
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
     find_activity: Callable[[], HostActivity] = no_activity

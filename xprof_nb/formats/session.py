@@ -1,0 +1,60 @@
+"""What a file says of its own capture: versions of what ran, the profiler's options, what was compiled meanwhile."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from xprof_nb.formats.hlo_schema import message_class
+from xprof_nb.formats.xspace import XPlane, XSpace
+from xprof_nb.model.compilations import Compilations
+
+_VERSION = re.compile(r"version$|driver", re.IGNORECASE)
+_COMPILES = re.compile(
+    r"^backend_compile|^XlaCompile|Compiler::(RunBackend|Compile)|Client::Compile|CompileAndLoad"
+    r"|^lower_sharding_computation$"
+)
+"""Names of jax, PjRt and XLA's compilers; what they contain lies inside them."""
+
+
+def versions(space: XSpace) -> dict[str, str]:
+    """Return every version a plane states; of a name that repeats the first."""
+    found: dict[str, str] = {}
+    for plane in space.planes:
+        for name, value in plane.stats.items():
+            if _VERSION.search(name) and isinstance(value, str | int | float) and str(value):
+                found.setdefault(name, str(value))
+    return found
+
+
+def capture_options(space: XSpace) -> dict[str, Any]:
+    """Return the options the profiler was started with, by XLA's names; empty where the file does not say."""
+    session = space.plane("Task Environment")
+    written = session.stats.get("profile_options") if session is not None else None
+    if not isinstance(written, bytes):
+        return {}
+    message = message_class("ProfileOptions")()
+    try:
+        message.ParseFromString(written)
+    except DecodeError:
+        return {}
+    return {field.name: value for field, value in message.ListFields()}
+
+
+def compilations(plane: XPlane | None) -> Compilations:
+    """Return when a host compiled programs."""
+    if plane is None:
+        return Compilations()
+    compiles = np.array([*(_COMPILES.search(name) is not None for name in plane.metadata.name), False])
+    if not compiles.any():
+        return Compilations()
+    rows = np.flatnonzero(compiles[plane.events.metadata])
+    start = plane.events.starts_of(rows)
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], np.maximum.accumulate((start + plane.events.duration_ps[rows])[order])
+    first = np.append(True, start[1:] > end[:-1])[: len(start)]
+    last = np.append(np.flatnonzero(first)[1:] - 1, len(end) - 1) if len(end) else np.empty(0, np.int64)
+    return Compilations(start[first], end[last])
