@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes, device_warnings, plausible
+from xprof_nb.formats import cpu, device_planes, device_warnings, plausible, tracks
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
@@ -85,6 +85,8 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
         spans=spans,
         find_activity=partial(read_activity, read_space, found.marks),
+        lines=tracks.read_lines(space),
+        find_recorded=partial(tracks.read_events, read_space),
     )
     return HostFile(trace, programs)
 

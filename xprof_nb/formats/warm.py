@@ -11,6 +11,10 @@ KERNEL_HOMES = [
     "xprof_nb.formats.nesting",
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
+    "xprof_nb.analysis.timeline_lanes",
+    "xprof_nb.analysis.timeline_lod",
+    "xprof_nb.analysis.timeline_curves",
+    "xprof_nb.analysis.timeline_sums",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

@@ -1,0 +1,263 @@
+"""What happened when? Every track of a profile, and what is drawn of a window of it, whatever its size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xprof_nb.analysis.timeline_curves import Steps
+from xprof_nb.analysis.timeline_lanes import Lanes
+from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits
+from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
+from xprof_nb.model import units
+from xprof_nb.model.answer import Answer
+from xprof_nb.model.profile import ProfileData
+
+MOST_BYTES = 280_000
+"""Of one answer about a window; what does not fit is drawn coarser."""
+MOST_OPEN = 64
+MOST_LAID_OUT_EVENTS = 200_000
+"""A profile of more events has only the tracks that are open laid out before somebody asks."""
+LONGEST_NAME = 200
+_ROW_BYTES, _CURVE_BYTES = 53, 24
+_NOTHING = "The profile has no event: nothing ran while it was captured, or tracing was off."
+
+
+def trace(profile: ProfileData) -> Answer:
+    """Return one row per track, in display order.
+
+    ``lanes``, ``event_count`` and ``busy_ps`` of a track that nothing needed yet are missing; ``lanes`` is then 1.
+    """
+    timeline = timeline_of(profile)
+    total = sum(host.event_count for host in profile.hosts)
+    known = timeline.open_tracks()[:MOST_OPEN]
+    if total <= MOST_LAID_OUT_EVENTS:
+        known = [row for row, track in enumerate(timeline.tracks) if track.find is not None]
+    for row in known:
+        timeline.content(profile, row)
+    rows = [_described(timeline, row) for row in range(len(timeline.tracks))]
+    names = ["lanes", "event_count", "busy_ps", "minimum", "maximum"]
+    frame = pd.DataFrame(
+        {
+            "track": np.arange(len(rows), dtype=np.int32),
+            "parent": np.array([track.parent for track in timeline.tracks], np.int32),
+            "depth": np.array([track.depth for track in timeline.tracks], np.int32),
+            **{
+                name: np.array([shown(getattr(track, name)) for track in timeline.tracks], object)
+                for name in ("kind", "name", "host", "device")
+            },
+            **dict(zip(names, np.array(rows, np.float64).reshape(-1, 5).T, strict=True)),
+            "folded": np.array([track.folded for track in timeline.tracks], np.bool_),
+            "unit": np.array([track.unit for track in timeline.tracks], object),
+        }
+    )
+    frame["lanes"] = frame["lanes"].astype(np.int32)
+    length = timeline.end_ps - timeline.origin_ps
+    has_events = total > 0 or any(track.find is not None for track in timeline.tracks)
+    summary: dict[str, Any] = {
+        "origin_ps": str(timeline.origin_ps),
+        "start_ps": 0.0,
+        "end_ps": float(length),
+        "event_count": total,
+        "track_count": len(rows),
+        "host_count": len(profile.hosts),
+        "device_count": len(profile.devices),
+        "markers": markers_of(profile),
+        "sentence": _sentence(profile, timeline, frame, length),
+    }
+    notes = (*profile.notes, *(text for host in profile.hosts for text in host.notes))
+    return Answer(frame, summary, notes if has_events else (*notes, _NOTHING))
+
+
+def markers_of(profile: ProfileData) -> list[dict[str, Any]]:
+    """Return the markers saved with the run, none of what a person may have broken in the file."""
+    saved = profile.metadata.get("markers")
+    return [dict(marker) for marker in saved if isinstance(marker, dict)] if isinstance(saved, list) else []
+
+
+def trace_window(
+    profile: ProfileData, start_ps: float | None, end_ps: float | None, pixels: int, tracks: Sequence[int] | None
+) -> Answer:
+    """Return what is drawn of a window: events at least a pixel wide as they are, narrower ones as runs.
+
+    Parameters
+    ----------
+    start_ps, end_ps
+        In ps from the beginning of the timeline; its beginning and its end if None.
+    tracks
+        Rows of `trace`; those that are open at first if None.
+
+    Returns
+    -------
+    Answer
+        ``busy_ps`` is what events cover of a box inside the window: over the boxes of a lane it sums to the exact
+        union of the lane's events in the window. A box with ``count`` 1 is one event, ``event`` its number. Rows of
+        a curve have ``value``, ``low`` and ``high``.
+    """
+    timeline = timeline_of(profile)
+    chosen = timeline.open_tracks()[:MOST_OPEN] if tracks is None else timeline.checked(list(tracks))
+    begin, end = window(timeline, start_ps, end_ps)
+    shown = [(row, content) for row in chosen if (content := timeline.content(profile, row)) is not None]
+    bits = bucket_bits(begin, end, pixels)
+    has_curves = any(not isinstance(content, Lanes) for _, content in shown)
+    drawn, worst = _fitting(shown, begin, end, bits, MOST_BYTES // (_ROW_BYTES + _CURVE_BYTES * has_curves))
+    frame = _frame(shown, drawn, begin, end, timeline.origin_ps, has_curves)
+    summary = {
+        "start_ps": float(begin - timeline.origin_ps),
+        "end_ps": float(end - timeline.origin_ps),
+        "pixels": pixels,
+        "exact": bool((frame.loc[frame["name"].notna(), "count"] <= 1).all()),
+        "bucket_ps": float(2**bits),
+        "coarsest_bucket_ps": float(2**worst),
+        "lanes": {str(row): content.count for row, content in shown if isinstance(content, Lanes)},
+    }
+    notes = () if len(frame) else ("Nothing was recorded on these tracks in this window.",)
+    return Answer(frame, summary, notes)
+
+
+def window(timeline: Timeline, start_ps: float | None, end_ps: float | None) -> tuple[int, int]:
+    """Return a window on the joined clock, at least 1 ps long."""
+    begin = timeline.origin_ps + (0 if start_ps is None else int(start_ps))
+    end = timeline.end_ps if end_ps is None else timeline.origin_ps + int(np.ceil(end_ps))
+    return begin, max(end, begin + 1)
+
+
+def shown(text: str) -> str:
+    """Return a name short enough to be drawn."""
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+Drawn = list[Boxes | Steps]
+
+
+def _fitting(contents: list[tuple[int, Content]], begin: int, end: int, bits: int, most: int) -> tuple[Drawn, int]:
+    """Return what is drawn of each track, at most ``most`` rows, the fullest tracks coarser until it fits."""
+    levels = [bits] * len(contents)
+    drawn = [_drawn(content, begin, end, bits, most) for _, content in contents]
+    while True:
+        sizes = np.array([most + 1 if part is None else len(part) for part in drawn], np.int64)
+        coarsenable = np.array(levels) < COARSEST
+        if not len(sizes) or sizes.sum() <= most or not (coarsenable & (sizes > 0)).any():
+            break
+        fullest = sizes[coarsenable].max()
+        for row in np.flatnonzero(coarsenable & (2 * sizes > fullest)).tolist():
+            levels[row] += 1
+            drawn[row] = _drawn(contents[row][1], begin, end, levels[row], most)
+    left = most
+    cut: Drawn = []
+    for part in drawn:  # only thousands of lanes with an event each can still be too many
+        kept = part if part is not None else _none_drawn()
+        cut.append(_head(kept, left))
+        left -= len(cut[-1])
+    return cut, max(levels, default=bits)
+
+
+def _drawn(content: Content, begin: int, end: int, bits: int, most: int) -> Boxes | Steps | None:
+    if isinstance(content, Lanes):
+        return boxes(content, begin, end, bits, most + 2)
+    return content.within(begin, end, bits, most)
+
+
+def _none_drawn() -> Boxes:
+    whole = np.empty(0, np.int64)
+    return Boxes(whole.astype(np.int32), whole, whole, whole, whole, whole.astype(np.int32), whole.astype(np.int32))
+
+
+def _head(part: Boxes | Steps, count: int) -> Boxes | Steps:
+    if len(part) <= count:
+        return part
+    columns = {name: getattr(part, name)[:count] for name in part.__dataclass_fields__}
+    return type(part)(**columns)
+
+
+def _frame(
+    contents: list[tuple[int, Content]], drawn: Drawn, begin: int, end: int, origin: int, has_curves: bool
+) -> pd.DataFrame:
+    columns = _BOX_COLUMNS + (_CURVE_COLUMNS if has_curves else [])
+    parts = [
+        _box_columns(row, content, part, origin)
+        if isinstance(content, Lanes) and isinstance(part, Boxes)
+        else _curve_columns(row, part, begin, end, origin)
+        for (row, content), part in zip(contents, drawn, strict=True)
+    ]
+    frame = {}
+    for name, dtype in columns:
+        given = [part.get(name, np.full(len(part["track"]), np.nan)) for part in parts]
+        frame[name] = np.concatenate(given).astype(dtype) if given else np.empty(0, dtype)
+    return pd.DataFrame(frame)
+
+
+_BOX_COLUMNS: list[tuple[str, Any]] = [
+    ("track", np.int32),
+    ("lane", np.int32),
+    ("start_ps", np.float64),
+    ("duration_ps", np.float64),
+    ("name", object),
+    ("work_kind", object),
+    ("count", np.int32),
+    ("busy_ps", np.float64),
+    ("event", np.float64),
+]
+_CURVE_COLUMNS: list[tuple[str, Any]] = [("value", np.float64), ("low", np.float64), ("high", np.float64)]
+
+
+def _box_columns(track: int, lanes: Lanes, part: Boxes, origin: int) -> dict[str, Any]:
+    codes, name = np.unique(part.name, return_inverse=True)
+    names = np.array([*(shown(lanes.names[code]) for code in codes.tolist()), None], object)
+    kinds = np.array([*(lanes.kinds[code] for code in codes.tolist()), None], object)
+    return {
+        "track": np.full(len(part), track, np.int32),
+        "lane": part.lane,
+        "start_ps": part.start_ps - origin,
+        "duration_ps": part.duration_ps,
+        "name": names[name],
+        "work_kind": kinds[name],
+        "count": part.count,
+        "busy_ps": part.busy_ps,
+        "event": np.where(part.count == 1, lanes.event[part.row].astype(np.float64), np.nan),
+    }
+
+
+def _curve_columns(track: int, part: Any, begin: int, end: int, origin: int) -> dict[str, Any]:
+    rows = len(part)
+    if not isinstance(part, Steps):
+        part = Steps(*(np.empty(0),) * 5, np.empty(0, np.int32))
+    inside = np.minimum(part.start_ps + part.duration_ps, end) - np.maximum(part.start_ps, begin)
+    return {
+        "track": np.full(rows, track, np.int32),
+        "lane": np.zeros(rows, np.int32),
+        "start_ps": part.start_ps - origin,
+        "duration_ps": part.duration_ps,
+        "name": np.full(rows, None, object),
+        "work_kind": np.full(rows, None, object),
+        "count": part.count,
+        "busy_ps": inside,
+        "value": part.value,
+        "low": part.low,
+        "high": part.high,
+    }
+
+
+def _described(timeline: Timeline, row: int) -> tuple[float, ...]:
+    """Return lanes, events, busy time, minimum and maximum of a track, NaN for what is not known yet."""
+    track, content = timeline.tracks[row], timeline.contents.get(row)
+    nan = float("nan")
+    if content is None:
+        return 1 if track.find else 0, nan if track.event_count is None else track.event_count, nan, nan, nan
+    if isinstance(content, Lanes):
+        return content.count, len(content), content.busy_ps, nan, nan
+    return 1, len(content), nan, *content.range
+
+
+def _sentence(profile: ProfileData, timeline: Timeline, frame: pd.DataFrame, length_ps: int) -> str:
+    ops = frame[(frame["kind"] == "ops") & frame["busy_ps"].notna()]
+    hosts, devices = len(profile.hosts), len(profile.devices)
+    of = f"{hosts} host{'s' * (hosts != 1)} and {devices} device{'s' * (devices != 1)}"
+    said = f"{units.duration(length_ps)} of {of}, {units.count(sum(host.event_count for host in profile.hosts))} events"
+    if not len(ops) or not length_ps:
+        return f"{said}."
+    busiest = ops.loc[ops["busy_ps"].idxmax()]
+    return f"{said}; {busiest['device']} was busy {units.percent(busiest['busy_ps'] / length_ps)} of the time."

@@ -1,0 +1,186 @@
+"""Tracks that no file has: what a device did, in the same terms for every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.timeline_curves import Rates
+from xprof_nb.analysis.timeline_lanes import Lanes, lay_out
+from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import HostTrace
+
+Ints = NDArray[np.int64]
+Rows = NDArray[np.int64]
+
+DEEPEST_SCOPE = 32
+
+
+def op_times(trace: HostTrace) -> tuple[Ints, Ints]:
+    """Return start and duration of every op on the host's clock.
+
+    The launching call is not the op: on a CPU, whose clocks are one, an op lasts until its asynchronous part ends.
+    """
+    ops = trace.ops
+    on_cpu = bool(trace.devices) and trace.devices[0].backend == "cpu"
+    return ops.host_start_ps, ops.duration_ps if on_cpu else ops.host_duration_ps
+
+
+def steps_of(_profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the steps of a device; an event is a row of `step_spans`."""
+    spans = step_spans(trace)
+    rows = np.flatnonzero(spans["device_row"].isin([device, -1]))
+    mine = spans.iloc[rows]
+    labels = [
+        str(name) if str(number) in str(name) else f"{name} {number}"
+        for name, number in zip(mine["name"], mine["step"], strict=True)
+    ]
+    code, names = pd.factorize(np.array(labels, object))
+    return _laid_out(names, ["control"] * len(names), code, mine["start_ps"], mine["duration_ps"], rows)
+
+
+def programs_of(_profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the program runs of a device; an event is a row of `HostTrace.runs`."""
+    runs = trace.runs
+    rows = np.flatnonzero(runs.device == device)
+    code, names = pd.factorize(runs.program[rows].astype(object))
+    return _laid_out(names, ["control"] * len(names), code, runs.start_ps[rows], runs.duration_ps[rows], rows)
+
+
+def ops_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the ops of a device; an event is a row of `HostTrace.ops`."""
+    start_ps, duration_ps = op_times(trace)
+    described = described_keys(profile, trace)
+    if len(trace.devices) == 1:
+        return lay_out(_texts(described["op"]), _kinds(described), trace.ops.key, start_ps, duration_ps)
+    rows = np.flatnonzero(trace.ops.device == device)
+    return _of_ops(trace, described, rows, start_ps[rows], duration_ps[rows])
+
+
+def collectives_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the collectives of a device, an asynchronous one from its start half to the end of its done half."""
+    described = described_keys(profile, trace)
+    wanted = (described["work_kind"] == "collective").to_numpy(np.bool_)
+    rows = np.flatnonzero((trace.ops.device == device) & wanted[trace.ops.key])
+    start_ps, duration_ps = _with_transfers(trace, rows)
+    return _of_ops(trace, described, rows, start_ps, duration_ps)
+
+
+def asynchronous_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return what went on beside the ops of a device: transfers, and ops that outlived the call that launched them."""
+    rows = asynchronous_rows(trace, device)
+    start_ps, duration_ps = _with_transfers(trace, rows)
+    return _of_ops(trace, described_keys(profile, trace), rows, start_ps, duration_ps)
+
+
+def asynchronous_rows(trace: HostTrace, device: int) -> Rows:
+    """Return the ops of a device that are the end of a transfer, or went on after their call had returned."""
+    ops = trace.ops
+    goes_on = ~np.isnan(ops.transfer_ps)
+    if trace.devices[device].backend == "cpu":
+        goes_on = goes_on | (ops.duration_ps > ops.host_duration_ps)
+    return np.flatnonzero(goes_on & (ops.device == device))
+
+
+def scopes_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the framework's scopes that ops of a device came from, one inside the other; an event is its first op.
+
+    Ops that follow one another in the same run of a program and have the same scope are one event.
+    """
+    paths = [scope_path(text) for text in described_keys(profile, trace)["framework_op"]]
+    rows, run = _leaves(trace, device)
+    key = trace.ops.key[rows]
+    levels = []
+    for depth in range(min(max(map(len, paths), default=0), DEEPEST_SCOPE)):
+        code_of_key, prefixes = pd.factorize(
+            np.array(["\0".join(path[: depth + 1]) if len(path) > depth else None for path in paths], object)
+        )
+        names = [prefix.rpartition("\0")[2] for prefix in prefixes]
+        levels.append((names, *_stretches(trace, rows, code_of_key[key], run)))
+    return _of_levels(levels)
+
+
+def source_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
+    """Return the source lines that ops of a device came from; neighbours of the same line are one event."""
+    code_of_key, names = pd.factorize(described_keys(profile, trace)["source"].to_numpy(object))
+    rows, run = _leaves(trace, device)
+    return _of_levels([(list(names), *_stretches(trace, rows, code_of_key[trace.ops.key[rows]], run))])
+
+
+def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lanes) -> Rates:
+    """Return the FLOPs of a device's ops over time as a share of its peak, per second where no peak is known.
+
+    Ops that contain others are counted by what is in them, as in `xprof_nb.analysis.ops.corrected`.
+    """
+    flops = described_keys(profile, trace)["flops"].fillna(0).to_numpy(np.float64, copy=True)
+    flops[np.unique(trace.ops.key[trace.ops.contains])] = 0
+    peak = trace.devices[device].peaks.reference
+    return Rates(ops, flops, (peak.value if peak is not None else 1.0) * 1e-12)
+
+
+def scope_path(framework_op: str | None) -> list[str]:
+    """Return a framework op's path level by level: ``"jit(f)/layer/dot"`` has three."""
+    return [part for part in (framework_op or "").split("/") if part]
+
+
+def _with_transfers(trace: HostTrace, rows: Rows) -> tuple[Ints, Ints]:
+    start_ps, duration_ps = op_times(trace)
+    start_ps, duration_ps, transfer = start_ps[rows], duration_ps[rows], trace.ops.transfer_ps[rows]
+    longer = np.where(np.isnan(transfer), duration_ps, transfer).astype(np.int64)
+    longer = np.maximum(longer, duration_ps)
+    return start_ps + duration_ps - longer, longer
+
+
+def _leaves(trace: HostTrace, device: int) -> tuple[Rows, Rows]:
+    """Return the ops of a device that contain no other, in time order, and the program run each falls into."""
+    ops, runs = trace.ops, trace.runs
+    rows = np.flatnonzero((ops.device == device) & ~ops.contains)
+    start_ps = op_times(trace)[0][rows]
+    order = np.argsort(start_ps, kind="stable")
+    begins = np.sort(runs.start_ps[runs.device == device])
+    return rows[order], np.searchsorted(begins, start_ps[order], side="right")
+
+
+def _stretches(trace: HostTrace, rows: Rows, code: NDArray[Any], run: Rows) -> tuple[Any, Ints, Ints, Rows]:
+    """Return code, start, duration and first op of each stretch of equal code within a run; code -1 is none."""
+    changes = np.append(True, (code[1:] != code[:-1]) | (run[1:] != run[:-1]))[: len(code)]
+    first = np.flatnonzero(changes)
+    start_ps, duration_ps = op_times(trace)
+    begin = start_ps[rows[first]]
+    end = np.maximum.reduceat((start_ps + duration_ps)[rows], first) if len(first) else begin
+    some = code[first] >= 0
+    return code[first][some], begin[some], (end - begin)[some], rows[first[some]]
+
+
+def _of_levels(levels: Sequence[tuple[list[str], Any, Ints, Ints, Rows]]) -> Lanes:
+    names = [name for level in levels for name in level[0]]
+    bases = np.cumsum([0, *(len(level[0]) for level in levels)])
+    codes = [level[1] + base for level, base in zip(levels, bases[:-1], strict=True)]
+    code, start, duration, event = (
+        np.concatenate(column) if column else np.empty(0, np.int64)
+        for column in (codes, *([level[i] for level in levels] for i in (2, 3, 4)))
+    )
+    return _laid_out(names, [None] * len(names), code, start, duration, event)
+
+
+def _of_ops(trace: HostTrace, described: pd.DataFrame, rows: Rows, start_ps: Ints, duration_ps: Ints) -> Lanes:
+    return _laid_out(_texts(described["op"]), _kinds(described), trace.ops.key[rows], start_ps, duration_ps, rows)
+
+
+def _laid_out(names: Any, kinds: Any, code: Any, start_ps: Any, duration_ps: Any, event: Rows) -> Lanes:
+    start, duration = (np.asarray(column, np.int64) for column in (start_ps, duration_ps))
+    return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, event.astype(np.int64))
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    return [str(text) for text in column]
+
+
+def _kinds(described: pd.DataFrame) -> list[str | None]:
+    return [kind if isinstance(kind, str) else None for kind in described["work_kind"]]
