@@ -19,16 +19,15 @@ from xprof_nb.params import (
     OpDetailsParams,
     OpProfileParams,
     SqlParams,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
     TraceEventParams,
     TraceMarksParams,
     TraceSearchParams,
     TraceSelectionParams,
     TraceWindowParams,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

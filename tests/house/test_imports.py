@@ -20,7 +20,7 @@ ROOMS = {
     "formats": "errors model formats",
     "analysis": "errors model formats analysis",
     "params": "errors",
-    "queries": "errors model formats analysis params",
+    "queries": "errors model formats analysis params | runs",
     "snapshot": "errors model queries",
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",

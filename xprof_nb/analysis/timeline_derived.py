@@ -13,6 +13,7 @@ from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates
 from xprof_nb.analysis.timeline_lanes import Lanes, lay_out
+from xprof_nb.analysis.timeline_stretches import stretches
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -94,23 +95,18 @@ def scopes_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     Ops that follow one another in the same run of a program and have the same scope are one event.
     """
     paths = [scope_path(text) for text in described_keys(profile, trace)["framework_op"]]
-    rows, run = _leaves(trace, device)
-    key = trace.ops.key[rows]
     levels = []
     for depth in range(min(max(map(len, paths), default=0), DEEPEST_SCOPE)):
-        code_of_key, prefixes = pd.factorize(
-            np.array(["\0".join(path[: depth + 1]) if len(path) > depth else None for path in paths], object)
-        )
-        names = [prefix.rpartition("\0")[2] for prefix in prefixes]
-        levels.append((names, *_stretches(trace, rows, code_of_key[key], run)))
-    return _of_levels(levels)
+        prefixes = ["\0".join(path[: depth + 1]) if len(path) > depth else None for path in paths]
+        code_of_key, distinct = pd.factorize(np.array(prefixes, object))
+        levels.append((code_of_key, [prefix.rpartition("\0")[2] for prefix in distinct]))
+    return _stretched(trace, device, levels)
 
 
 def source_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     """Return the source lines that ops of a device came from; neighbours of the same line are one event."""
     code_of_key, names = pd.factorize(described_keys(profile, trace)["source"].to_numpy(object))
-    rows, run = _leaves(trace, device)
-    return _of_levels([(list(names), *_stretches(trace, rows, code_of_key[trace.ops.key[rows]], run))])
+    return _stretched(trace, device, [(code_of_key, list(names))])
 
 
 def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lanes) -> Rates:
@@ -137,36 +133,24 @@ def _with_transfers(trace: HostTrace, rows: Rows) -> tuple[Ints, Ints]:
     return start_ps + duration_ps - longer, longer
 
 
-def _leaves(trace: HostTrace, device: int) -> tuple[Rows, Rows]:
-    """Return the ops of a device that contain no other, in time order, and the program run each falls into."""
+def _stretched(trace: HostTrace, device: int, levels: Sequence[tuple[NDArray[Any], list[str]]]) -> Lanes:
+    """Return the stretches of each level: a code by op key, -1 for none, and what the codes are called."""
     ops, runs = trace.ops, trace.runs
-    rows = np.flatnonzero((ops.device == device) & ~ops.contains)
-    start_ps = op_times(trace)[0][rows]
-    order = np.argsort(start_ps, kind="stable")
-    begins = np.sort(runs.start_ps[runs.device == device])
-    return rows[order], np.searchsorted(begins, start_ps[order], side="right")
-
-
-def _stretches(trace: HostTrace, rows: Rows, code: NDArray[Any], run: Rows) -> tuple[Any, Ints, Ints, Rows]:
-    """Return code, start, duration and first op of each stretch of equal code within a run; code -1 is none."""
-    changes = np.append(True, (code[1:] != code[:-1]) | (run[1:] != run[:-1]))[: len(code)]
-    first = np.flatnonzero(changes)
     start_ps, duration_ps = op_times(trace)
-    begin = start_ps[rows[first]]
-    end = np.maximum.reduceat((start_ps + duration_ps)[rows], first) if len(first) else begin
-    some = code[first] >= 0
-    return code[first][some], begin[some], (end - begin)[some], rows[first[some]]
-
-
-def _of_levels(levels: Sequence[tuple[list[str], Any, Ints, Ints, Rows]]) -> Lanes:
-    names = [name for level in levels for name in level[0]]
-    bases = np.cumsum([0, *(len(level[0]) for level in levels)])
-    codes = [level[1] + base for level, base in zip(levels, bases[:-1], strict=True)]
-    code, start, duration, event = (
-        np.concatenate(column) if column else np.empty(0, np.int64)
-        for column in (codes, *([level[i] for level in levels] for i in (2, 3, 4)))
-    )
-    return _laid_out(names, [None] * len(names), code, start, duration, event)
+    rows = np.flatnonzero((ops.device == device) & ~ops.contains)
+    begin = start_ps[rows]
+    order = np.argsort(begin, kind="stable")
+    rows, begin = rows[order], begin[order]
+    end, key = begin + duration_ps[rows], ops.key[rows]
+    run = np.searchsorted(np.sort(runs.start_ps[runs.device == device]), begin, side="right")
+    names: list[str] = []
+    parts = []
+    for code_of_key, labels in levels:
+        code, first_ps, length_ps, first = stretches(code_of_key.astype(np.int32)[key], begin, end, run)
+        parts.append((code + np.int32(len(names)), first_ps, length_ps, rows[first]))
+        names += labels
+    whole = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, np.int64)] * 4
+    return _laid_out(names, [None] * len(names), *whole)
 
 
 def _of_ops(trace: HostTrace, described: pd.DataFrame, rows: Rows, start_ps: Ints, duration_ps: Ints) -> Lanes:
@@ -175,7 +159,8 @@ def _of_ops(trace: HostTrace, described: pd.DataFrame, rows: Rows, start_ps: Int
 
 def _laid_out(names: Any, kinds: Any, code: Any, start_ps: Any, duration_ps: Any, event: Rows) -> Lanes:
     start, duration = (np.asarray(column, np.int64) for column in (start_ps, duration_ps))
-    return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, event.astype(np.int64))
+    rows = event.astype(np.int32 if len(event) == 0 or event.max() < 2**31 else np.int64)
+    return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, rows)
 
 
 def _texts(column: pd.Series[Any]) -> list[str]:

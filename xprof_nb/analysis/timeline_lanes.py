@@ -231,7 +231,7 @@ def _nests(first: Any, start: Any, duration: Any) -> Any:
 @warm_up
 def _warm() -> None:
     start, duration = np.array([0, 2, 1], np.int64), np.array([9, 3, 4], np.int64)
-    for event in (None, np.zeros(3, np.uint32), np.zeros(3, np.int64)):
+    for event in (None, np.zeros(3, np.uint32)):
         lanes = lay_out(["a"], [None], np.zeros(3, np.int32), start, duration, event)
     _ = lanes.busy_ps, lanes.time_before
     _union_ps(lanes.first, lanes.start_ps, lanes.duration_ps)

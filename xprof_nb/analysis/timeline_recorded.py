@@ -57,7 +57,8 @@ def _laid_out(profile: ProfileData, trace: HostTrace) -> Recorded:
         here = slice(events.first[line], events.first[line + 1])
         code, examples = numbered(events.name[here].astype(np.int64), len(events.names))
         names = [events.names[row] for row in events.name[here][examples]]
-        kinds = [_work_kind(name, kind_of_op, plane) for name in names]
+        other = "elementwise" if trace.lines.name[line].startswith("Stream") else "control"
+        kinds = [_work_kind(name, kind_of_op, plane, other) for name in names]
         start_ps, duration_ps = events.start_ps[here], events.duration_ps[here]
         lanes.append(lay_out(names, kinds, code, start_ps, duration_ps, events.position[here]))
         for number, name in enumerate(names if line in events.values else ()):
@@ -67,13 +68,13 @@ def _laid_out(profile: ProfileData, trace: HostTrace) -> Recorded:
 
 
 def _without_columns(events: RecordedEvents) -> RecordedEvents:
-    """Return what describes single events: the lanes hold their times."""
+    """Return what gives the stats of single events: the lanes hold their times."""
     none = np.empty(0, np.int64)
     columns: dict[str, Any] = {"name": none.astype(np.int32), "start_ps": none, "duration_ps": none, "position": none}
-    return RecordedEvents(events.first, events.names, **columns, values={}, describe=events.describe)
+    return RecordedEvents(events.first, events.names, **columns, values={}, stats=events.stats)
 
 
-def _work_kind(name: str, kind_of_op: Mapping[Any, Any], plane: str) -> str:
+def _work_kind(name: str, kind_of_op: Mapping[Any, Any], plane: str, other: str) -> str:
     """Return the kind of work a recorded event is: that of the op it names, else what its name says."""
     kind = kind_of_op.get(name)
     if isinstance(kind, str):
@@ -81,4 +82,4 @@ def _work_kind(name: str, kind_of_op: Mapping[Any, Any], plane: str) -> str:
     if not plane.startswith("/device:"):
         return "control" if name.startswith(_NO_WORK) else "host"
     lower = name[:500].lower()
-    return next((kind for kind, found in _BY_WORD if any(word in lower for word in found)), "elementwise")
+    return next((kind for kind, found in _BY_WORD if any(word in lower for word in found)), other)

@@ -70,7 +70,7 @@ class Hits:
     following
         First event that starts after a moment or, for a search backwards, last one before it; -1 if none.
     index
-        How many hits of the track start before that moment.
+        How many hits of the track start before the one that follows, as far as the track knows.
     """
 
     count: Ints
@@ -170,7 +170,7 @@ def _hits(
             by_name[0, name[row]] += 1
             by_name[1, name[row]] += duration[row]
             density[(start[row] - begin) // width] += 1
-            index += start[row] < moment
+            index += start[row] < moment or (forward and start[row] == moment)
             if forward and start[row] > moment and (found < 0 or start[row] < start[found]):
                 found = row
             if not forward and start[row] < moment and (found < 0 or start[row] > start[found]):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.formats import plausible
+from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.tracks import RecordedEvents, RecordedLines
 
@@ -72,7 +73,7 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
         duration_ps=duration_ps,
         position=position,
         values=values,
-        describe=partial(_describe, [_without_events(plane) for plane, _ in found]),
+        stats=partial(_stats, [_without_events(plane) for plane, _ in found]),
     )
 
 
@@ -130,12 +131,7 @@ def _without_events(plane: XPlane) -> XPlane:
     return replace(plane, events=events, _columns={})
 
 
-def _describe(planes: list[XPlane], line: int, positions: Ints, names: tuple[str, ...] | None) -> list[dict[str, Any]]:
+def _stats(planes: list[XPlane], line: int, positions: Ints, names: tuple[str, ...] | None) -> dict[str, StatColumn]:
     plane = planes[line]
     asked = plane.stat_names if names is None else names
-    columns = plane.stats_at_positions(positions.astype(np.int64), *asked)
-    found: list[dict[str, Any]] = [{} for _ in positions]
-    for name, column in zip(asked, columns, strict=True):
-        for row in np.flatnonzero(column.present).tolist():
-            found[row][name] = column.value(row)
-    return found
+    return dict(zip(asked, plane.stats_at_positions(positions, *asked), strict=True))

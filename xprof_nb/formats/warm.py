@@ -15,6 +15,7 @@ KERNEL_HOMES = [
     "xprof_nb.analysis.timeline_lod",
     "xprof_nb.analysis.timeline_curves",
     "xprof_nb.analysis.timeline_sums",
+    "xprof_nb.analysis.timeline_stretches",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

@@ -49,12 +49,12 @@ class RecordedEvents:
     name
         Row of `names`.
     position
-        Where the file says more of an event; what `describe` takes.
+        Where the file says more of an event; what `stats` takes.
     values
         Counter values of the events of a line, by row of the line.
-    describe
-        Gives stats of events by name, missing ones left out: ``describe(line, positions, names)``, all if ``names``
-        is None.
+    stats
+        Gives columns of stats by name, one value per event: ``stats(line, positions, names)``; all that events of the
+        line may have if ``names`` is None.
     """
 
     first: Ints
@@ -64,7 +64,7 @@ class RecordedEvents:
     duration_ps: Ints
     position: NDArray[Any]
     values: Mapping[int, Floats]
-    describe: Callable[[int, Ints, tuple[str, ...] | None], list[dict[str, Any]]]
+    stats: Callable[[int, Ints, tuple[str, ...] | None], Mapping[str, Any]]
 
 
 def no_lines() -> RecordedLines:
@@ -75,6 +75,5 @@ def no_lines() -> RecordedLines:
 def no_recorded_events() -> RecordedEvents:
     """Return the events of a host whose file has none."""
     whole = np.empty(0, np.int64)
-    return RecordedEvents(
-        np.zeros(1, np.int64), (), whole.astype(np.int32), whole, whole, whole, {}, lambda _line, where, _names: [{} for _ in where]
-    )
+    rows = whole.astype(np.int32)
+    return RecordedEvents(np.zeros(1, np.int64), (), rows, whole, whole, whole, {}, lambda _line, _positions, _names: {})
