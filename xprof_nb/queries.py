@@ -156,8 +156,9 @@ def sql_schema() -> pd.DataFrame:
 
 def _trace(profile: ProfileData, _params: Filters) -> Answer:
     from xprof_nb.analysis.timeline import trace
+    from xprof_nb.runs.markers import read_markers
 
-    return trace(profile)
+    return trace(profile, read_markers(profile))
 
 
 def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.timeline_curves import Steps
+from xprof_nb.analysis.timeline_curves import Rates, Steps
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits
 from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
@@ -23,11 +23,12 @@ MOST_LAID_OUT_EVENTS = 200_000
 """A profile of more events has only the tracks that are open laid out before somebody asks."""
 LONGEST_NAME = 200
 _ROW_BYTES, _CURVE_BYTES = 53, 24
+Drawn = list[Boxes | Steps]
 _NOTHING = "The profile has no event: nothing ran while it was captured, or tracing was off."
 
 
-def trace(profile: ProfileData) -> Answer:
-    """Return one row per track, in display order.
+def trace(profile: ProfileData, markers: Sequence[Mapping[str, Any]]) -> Answer:
+    """Return one row per track, in display order; the summary hands on the markers.
 
     ``lanes``, ``event_count`` and ``busy_ps`` of a track that nothing needed yet are missing; ``lanes`` is then 1.
     """
@@ -65,17 +66,11 @@ def trace(profile: ProfileData) -> Answer:
         "track_count": len(rows),
         "host_count": len(profile.hosts),
         "device_count": len(profile.devices),
-        "markers": markers_of(profile),
+        "markers": [dict(marker) for marker in markers],
         "sentence": _sentence(profile, timeline, frame, length),
     }
     notes = (*profile.notes, *(text for host in profile.hosts for text in host.notes))
     return Answer(frame, summary, notes if has_events else (*notes, _NOTHING))
-
-
-def markers_of(profile: ProfileData) -> list[dict[str, Any]]:
-    """Return the markers saved with the run, none of what a person may have broken in the file."""
-    saved = profile.metadata.get("markers")
-    return [dict(marker) for marker in saved if isinstance(marker, dict)] if isinstance(saved, list) else []
 
 
 def trace_window(
@@ -100,22 +95,34 @@ def trace_window(
     timeline = timeline_of(profile)
     chosen = timeline.open_tracks()[:MOST_OPEN] if tracks is None else timeline.checked(list(tracks))
     begin, end = window(timeline, start_ps, end_ps)
-    shown = [(row, content) for row in chosen if (content := timeline.content(profile, row)) is not None]
+    shown_tracks = [(row, content) for row in chosen if (content := timeline.content(profile, row)) is not None]
     bits = bucket_bits(begin, end, pixels)
-    has_curves = any(not isinstance(content, Lanes) for _, content in shown)
-    drawn, worst = _fitting(shown, begin, end, bits, MOST_BYTES // (_ROW_BYTES + _CURVE_BYTES * has_curves))
-    frame = _frame(shown, drawn, begin, end, timeline.origin_ps, has_curves)
+    has_curves = any(not isinstance(content, Lanes) for _, content in shown_tracks)
+    drawn, worst = _fitting(shown_tracks, begin, end, bits, MOST_BYTES // (_ROW_BYTES + _CURVE_BYTES * has_curves))
+    frame = _frame(shown_tracks, drawn, begin, end, timeline.origin_ps, has_curves)
     summary = {
         "start_ps": float(begin - timeline.origin_ps),
         "end_ps": float(end - timeline.origin_ps),
         "pixels": pixels,
-        "exact": bool((frame.loc[frame["name"].notna(), "count"] <= 1).all()),
+        "exact": _is_exact(shown_tracks, drawn),
         "bucket_ps": float(2**bits),
         "coarsest_bucket_ps": float(2**worst),
-        "lanes": {str(row): content.count for row, content in shown if isinstance(content, Lanes)},
+        "tracks": [row for row, _ in shown_tracks],
+        "lanes": {str(row): content.count for row, content in shown_tracks if isinstance(content, Lanes)},
     }
     notes = () if len(frame) else ("Nothing was recorded on these tracks in this window.",)
     return Answer(frame, summary, notes)
+
+
+def _is_exact(contents: list[tuple[int, Content]], drawn: Drawn) -> bool:
+    """Whether a closer look would show nothing more."""
+    for (_, content), part in zip(contents, drawn, strict=True):
+        if isinstance(part, Boxes):
+            if (part.count > 1).any():
+                return False
+        elif isinstance(content, Rates) or (part.low != part.high).any():
+            return False
+    return True
 
 
 def window(timeline: Timeline, start_ps: float | None, end_ps: float | None) -> tuple[int, int]:
@@ -128,9 +135,6 @@ def window(timeline: Timeline, start_ps: float | None, end_ps: float | None) -> 
 def shown(text: str) -> str:
     """Return a name short enough to be drawn."""
     return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
-
-
-Drawn = list[Boxes | Steps]
 
 
 def _fitting(contents: list[tuple[int, Content]], begin: int, end: int, bits: int, most: int) -> tuple[Drawn, int]:

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.memory import device_of_allocator
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.step_spans import step_spans
-from xprof_nb.analysis.timeline_curves import Rates
+from xprof_nb.analysis.timeline_curves import Rates, Samples
 from xprof_nb.analysis.timeline_lanes import Lanes, lay_out
 from xprof_nb.analysis.timeline_stretches import stretches
 from xprof_nb.model.profile import ProfileData
@@ -118,6 +119,19 @@ def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lan
     flops[np.unique(trace.ops.key[trace.ops.contains])] = 0
     peak = trace.devices[device].peaks.reference
     return Rates(ops, flops, (peak.value if peak is not None else 1.0) * 1e-12)
+
+
+def allocators_of(trace: HostTrace) -> dict[int, str | None]:
+    """Return the allocators that reported anything: row of `Allocations.allocators`, and the device or None."""
+    table = trace.allocations
+    return {code: device_of_allocator(trace, table.allocators[code]) for code in np.unique(table.allocator).tolist()}
+
+
+def memory_of(allocator: int, _profile: ProfileData, trace: HostTrace) -> Samples:
+    """Return the bytes an allocator had given out and not got back, over time."""
+    table = trace.allocations
+    rows = np.flatnonzero(table.allocator == allocator)
+    return Samples(table.start_ps[rows], table.heap_bytes[rows])
 
 
 def scope_path(framework_op: str | None) -> list[str]:

@@ -120,7 +120,7 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         for row in chosen
         if (track := timeline.tracks[row]).kind in _ON_THE_DEVICE and track.device_row >= 0
     }
-    nothing = {"flops": None, "bytes_accessed": None, "flops_per_s": None, "flops_utilization": None}
+    nothing = {"flops": None, "bytes": None, "flops_per_s": None, "flops_utilization": None}
     flops = bytes_accessed = roof_flops = exposed = 0.0
     for host, device in sorted(devices):
         trace = profile.hosts[host]
@@ -139,7 +139,7 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
     seconds = (end - begin) * 1e-12
     return {
         "flops": flops or None,
-        "bytes_accessed": bytes_accessed or None,
+        "bytes": bytes_accessed or None,
         "flops_per_s": flops / seconds if flops else None,
         "flops_utilization": flops / roof_flops if flops and roof_flops == roof_flops else None,
         "exposed_collective_ps": exposed,

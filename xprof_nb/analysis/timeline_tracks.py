@@ -145,14 +145,16 @@ def _with_parents(rows: list[Track]) -> tuple[Track, ...]:
 
 def _host(profile: ProfileData, trace: HostTrace, host_row: int) -> Iterator[Track]:
     yield Track("host", trace.host, host=trace.host, host_row=host_row)
-    lines = _lines_by_owner(trace)
-    owners = [*(device.name for device in trace.devices), *(name for name in lines if name is not None)]
+    lines, memory = _lines_by_owner(trace), _memory(trace)
+    named = [name for name in (*lines, *memory) if name is not None]
+    owners = [*(device.name for device in trace.devices), *named]
     for number, owner in enumerate(dict.fromkeys(owners)):
         row = next((row for row, device in enumerate(trace.devices) if device.name == owner), -1)
         children = list(_derived(profile, trace, row)) if row >= 0 else []
         have = {child.kind for child in children}
         for line in lines.get(owner, ()):
             children += _line(trace, line, have)
+        children += memory.get(owner, ())
         if any(child.kind == "async" and child.line >= 0 for child in children):
             children = [child for child in children if child.kind != "async" or child.line >= 0]
         children.sort(key=lambda child: ORDER.index(child.kind))
@@ -161,7 +163,8 @@ def _host(profile: ProfileData, trace: HostTrace, host_row: int) -> Iterator[Tra
                     host=trace.host, host_row=host_row)  # fmt: skip
         for child in children:
             yield replace(child, depth=2, host=trace.host, host_row=host_row, device=owner, device_row=row)
-    yield from (replace(track, host=trace.host, host_row=host_row) for track in _threads(trace, lines.get(None, [])))
+    below = [*(replace(track, depth=1) for track in memory.get(None, ())), *_threads(trace, lines.get(None, []))]
+    yield from (replace(track, host=trace.host, host_row=host_row) for track in below)
 
 
 def _lines_by_owner(trace: HostTrace) -> dict[str | None, list[int]]:
@@ -207,6 +210,17 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
         yield track("scopes", "Framework scopes", derived.scopes_of, None)
     if described["source"].notna().any():
         yield track("source", "Source", derived.source_of, None)
+
+
+def _memory(trace: HostTrace) -> dict[str | None, list[Track]]:
+    """Return the memory of each device by its name, that of the host itself under None."""
+    found: dict[str | None, list[Track]] = {}
+    for code, device in derived.allocators_of(trace).items():
+        name = f"Memory: {trace.allocations.allocators[code]}"
+        count = int(np.count_nonzero(trace.allocations.allocator == code))
+        track = Track("memory", name, unit="B", event_count=count, find=partial(derived.memory_of, code))
+        found.setdefault(device, []).append(track)
+    return found
 
 
 def _found(find: Callable[..., Content], device: int, profile: ProfileData, trace: HostTrace) -> Content:

@@ -16,6 +16,7 @@ KERNEL_HOMES = [
     "xprof_nb.analysis.timeline_curves",
     "xprof_nb.analysis.timeline_sums",
     "xprof_nb.analysis.timeline_stretches",
+    "xprof_nb.analysis.timeline_text",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

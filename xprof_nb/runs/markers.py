@@ -35,6 +35,11 @@ def trace_marks(profile: ProfileData, markers: Sequence[Mapping[str, Any]] | Non
     return Answer(frame, summary, (note,) if note else ())
 
 
+def read_markers(profile: ProfileData) -> list[dict[str, Any]]:
+    """Return the markers kept with a run, none where they cannot be read."""
+    return _read(profile)[0]
+
+
 def _plain(marker: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {
         "id": str(marker.get("id") or number),
