@@ -13,6 +13,7 @@ MOST_ROWS = 1_000_000
 FARTHEST = 20
 MOST_SECONDS = 600
 MOST_PIXELS = 8192
+MOST_BOXES = 10_000
 MOST_TRACKS = 1000
 MOST_MARKERS = 1000
 LONGEST_MARK = 200
@@ -151,19 +152,25 @@ class TraceWindowParams(Filters):
     end_ps: float | None = None
     pixels: int = 1000
     tracks: tuple[int, ...] | None = None
+    most_rows: int = MOST_BOXES
 
     def __post_init__(self) -> None:
         """Refuse values of the wrong kind before any work is done."""
         super().__post_init__()
         _check_span(self)
         _check_tracks(self)
+        most = _is_whole(self.most_rows) and 1 <= self.most_rows <= MOST_BOXES
+        _check(most, "most_rows", self.most_rows, f"1 to {MOST_BOXES:,} rows")
         bounded = _is_whole(self.pixels) and 1 <= self.pixels <= MOST_PIXELS
         _check(bounded, "pixels", self.pixels, f"1 to {MOST_PIXELS:,} pixels")
 
 
 @dataclass(frozen=True)
 class TraceSelectionParams(Filters):
-    """Parameters of ``trace_selection``; all tracks that are open at first if None."""
+    """Parameters of ``trace_selection``, and of ``trace``, whose view shows that window first.
+
+    Times are in ps from the timeline's beginning; None means all of it, and the tracks that are open at first.
+    """
 
     start_ps: float | None = None
     end_ps: float | None = None

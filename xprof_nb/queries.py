@@ -154,17 +154,18 @@ def sql_schema() -> pd.DataFrame:
     return schema()
 
 
-def _trace(profile: ProfileData, _params: Filters) -> Answer:
+def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
     from xprof_nb.analysis.timeline import trace
     from xprof_nb.runs.markers import read_markers
 
-    return trace(profile, read_markers(profile))
+    window = (params.start_ps, params.end_ps)
+    return trace(profile, _selection(params), window, read_markers(profile))
 
 
 def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:
     from xprof_nb.analysis.timeline import trace_window
 
-    return trace_window(profile, params.start_ps, params.end_ps, params.pixels, params.tracks)
+    return trace_window(profile, (params.start_ps, params.end_ps), params.pixels, params.tracks, params.most_rows)
 
 
 def _trace_search(profile: ProfileData, params: TraceSearchParams) -> Answer:
@@ -216,7 +217,7 @@ REGISTER: dict[str, Query] = {
         Query("roofline", Filters, _roofline),
         Query("events", EventsParams, _events),
         Query("sql", SqlParams, _sql),
-        Query("trace", Filters, _trace),
+        Query("trace", TraceSelectionParams, _trace),
         Query("trace_window", TraceWindowParams, _trace_window),
         Query("trace_search", TraceSearchParams, _trace_search),
         Query("trace_event", TraceEventParams, _trace_event),

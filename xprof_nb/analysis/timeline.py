@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates, Steps
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits
 from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
+from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
@@ -27,32 +30,47 @@ Drawn = list[Boxes | Steps]
 _NOTHING = "The profile has no event: nothing ran while it was captured, or tracing was off."
 
 
-def trace(profile: ProfileData, markers: Sequence[Mapping[str, Any]]) -> Answer:
-    """Return one row per track, in display order; the summary hands on the markers.
+Span = tuple[float | None, float | None]
+
+
+def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: Sequence[Mapping[str, Any]]) -> Answer:
+    """Return one row per track, in display order; the summary says which window to show first.
 
     ``lanes``, ``event_count`` and ``busy_ps`` of a track that nothing needed yet are missing; ``lanes`` is then 1.
+
+    Parameters
+    ----------
+    selection
+        ``host`` and ``device`` leave their tracks; ``step`` and ``window_ps`` say what to show first.
+    shown_ps
+        The window to show first, in ps from the beginning of the timeline; wins over the selection's.
+
+    Raises
+    ------
+    UsageError
+        The selection names a host, device or step the profile does not have.
     """
     timeline = timeline_of(profile)
     total = sum(host.event_count for host in profile.hosts)
-    known = timeline.open_tracks()[:MOST_OPEN]
-    if total <= MOST_LAID_OUT_EVENTS:
-        known = [row for row, track in enumerate(timeline.tracks) if track.find is not None]
-    for row in known:
+    chosen = _chosen(profile, timeline, selection)
+    opened = timeline.open_tracks()[:MOST_OPEN]
+    for row in chosen if total <= MOST_LAID_OUT_EVENTS else set(opened) & set(chosen):
         timeline.content(profile, row)
-    rows = [_described(timeline, row) for row in range(len(timeline.tracks))]
+    tracks = [timeline.tracks[row] for row in chosen]
+    rows = [_described(timeline, row) for row in chosen]
     names = ["lanes", "event_count", "busy_ps", "minimum", "maximum"]
     frame = pd.DataFrame(
         {
-            "track": np.arange(len(rows), dtype=np.int32),
-            "parent": np.array([track.parent for track in timeline.tracks], np.int32),
-            "depth": np.array([track.depth for track in timeline.tracks], np.int32),
+            "track": np.array(chosen, np.int32),
+            "parent": np.array([track.parent for track in tracks], np.int32),
+            "depth": np.array([track.depth for track in tracks], np.int32),
             **{
-                name: np.array([shown(getattr(track, name)) for track in timeline.tracks], object)
+                name: np.array([shown(getattr(track, name)) for track in tracks], object)
                 for name in ("kind", "name", "host", "device")
             },
             **dict(zip(names, np.array(rows, np.float64).reshape(-1, 5).T, strict=True)),
-            "folded": np.array([track.folded for track in timeline.tracks], np.bool_),
-            "unit": np.array([track.unit for track in timeline.tracks], object),
+            "folded": np.array([track.folded for track in tracks], np.bool_),
+            "unit": np.array([track.unit for track in tracks], object),
         }
     )
     frame["lanes"] = frame["lanes"].astype(np.int32)
@@ -62,6 +80,7 @@ def trace(profile: ProfileData, markers: Sequence[Mapping[str, Any]]) -> Answer:
         "origin_ps": str(timeline.origin_ps),
         "start_ps": 0.0,
         "end_ps": float(length),
+        **_shown_first(profile, timeline, selection, shown_ps),
         "event_count": total,
         "track_count": len(rows),
         "host_count": len(profile.hosts),
@@ -69,21 +88,60 @@ def trace(profile: ProfileData, markers: Sequence[Mapping[str, Any]]) -> Answer:
         "markers": [dict(marker) for marker in markers],
         "sentence": _sentence(profile, timeline, frame, length),
     }
-    notes = (*profile.notes, *(text for host in profile.hosts for text in host.notes))
-    return Answer(frame, summary, notes if has_events else (*notes, _NOTHING))
+    notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    if not has_events:
+        notes.append(_NOTHING)
+    if selection.program is not None:
+        notes.append("A timeline shows every program; search for one by name.")
+    return Answer(frame, summary, tuple(notes))
+
+
+def _chosen(profile: ProfileData, timeline: Timeline, selection: Selection) -> list[int]:
+    """Return the tracks of the host and device chosen, and those they are under."""
+    hosts = {id(trace) for trace in chosen_hosts(profile, selection)}
+    tracks = [(row, each) for row, each in enumerate(timeline.tracks) if id(profile.hosts[each.host_row]) in hosts]
+    if selection.device is None:
+        return [row for row, _ in tracks]
+    wanted = str(selection.device)
+    mine = [(row, each) for row, each in tracks if each.device and wanted in (each.device, each.device.rpartition(":")[2])]
+    if not mine:
+        known = ", ".join(sorted({each.device for _, each in tracks if each.device})[:20]) or "none"
+        raise UsageError(f"no device {selection.device!r} in this profile", hint=f"It has: {known}.")
+    return sorted({row for row, _ in mine} | {each.parent for _, each in mine if each.parent >= 0})
+
+
+def _shown_first(profile: ProfileData, timeline: Timeline, selection: Selection, shown_ps: Span) -> dict[str, float]:
+    begin, end = window(timeline, *shown_ps)
+    if shown_ps == (None, None):
+        if selection.window_ps is not None:
+            begin, end = selection.window_ps
+        elif selection.step is not None:
+            begin, end = _step(profile, selection)
+    return {"shown_start_ps": float(begin - timeline.origin_ps), "shown_end_ps": float(end - timeline.origin_ps)}
+
+
+def _step(profile: ProfileData, selection: Selection) -> tuple[int, int]:
+    spans = [step_spans(trace) for trace in chosen_hosts(profile, selection)]
+    mine = pd.concat([each[each["step"] == selection.step] for each in spans])
+    if not len(mine):
+        known = ", ".join(sorted({str(number) for each in spans for number in each["step"]})[:20]) or "none"
+        raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {known}.")
+    return int(mine["start_ps"].min()), int((mine["start_ps"] + mine["duration_ps"]).max())
 
 
 def trace_window(
-    profile: ProfileData, start_ps: float | None, end_ps: float | None, pixels: int, tracks: Sequence[int] | None
+    profile: ProfileData, span_ps: Span, pixels: int, tracks: Sequence[int] | None, most_rows: int
 ) -> Answer:
     """Return what is drawn of a window: events at least a pixel wide as they are, narrower ones as runs.
 
     Parameters
     ----------
-    start_ps, end_ps
-        In ps from the beginning of the timeline; its beginning and its end if None.
+    span_ps
+        Begin and end in ps from the beginning of the timeline; its own if None.
     tracks
         Rows of `trace`; those that are open at first if None.
+    most_rows
+        What an answer may have at most; fewer if it would take more than `MOST_BYTES`.
 
     Returns
     -------
@@ -94,11 +152,12 @@ def trace_window(
     """
     timeline = timeline_of(profile)
     chosen = timeline.open_tracks()[:MOST_OPEN] if tracks is None else timeline.checked(list(tracks))
-    begin, end = window(timeline, start_ps, end_ps)
+    begin, end = window(timeline, *span_ps)
     shown_tracks = [(row, content) for row in chosen if (content := timeline.content(profile, row)) is not None]
     bits = bucket_bits(begin, end, pixels)
     has_curves = any(not isinstance(content, Lanes) for _, content in shown_tracks)
-    drawn, worst = _fitting(shown_tracks, begin, end, bits, MOST_BYTES // (_ROW_BYTES + _CURVE_BYTES * has_curves))
+    most = min(most_rows, MOST_BYTES // (_ROW_BYTES + _CURVE_BYTES * has_curves))
+    drawn, worst = _fitting(shown_tracks, begin, end, bits, most)
     frame = _frame(shown_tracks, drawn, begin, end, timeline.origin_ps, has_curves)
     summary = {
         "start_ps": float(begin - timeline.origin_ps),
