@@ -55,13 +55,13 @@ class Trace(Result):
 
     def to_chrome_json(self, path: str | os.PathLike[str]) -> Path:
         """Write all tracks as Chrome's trace JSON, gzipped if the name ends in ``.gz``; return the path."""
-        from xprof_nb.analysis.timeline_export import to_chrome_json
+        from xprof_nb.analysis.timeline_export import to_chrome_json  # noqa: PLC0415
 
         return to_chrome_json(self.profile.data, path)
 
     def to_perfetto(self, path: str | os.PathLike[str]) -> Path:
         """Write all tracks as Perfetto's protobuf, in ns, gzipped if the name ends in ``.gz``; return the path."""
-        from xprof_nb.analysis.timeline_export import to_perfetto
+        from xprof_nb.analysis.timeline_export import to_perfetto  # noqa: PLC0415
 
         return to_perfetto(self.profile.data, path)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_spans import step_spans
-from xprof_nb.analysis.timeline_curves import Rates, Steps
+from xprof_nb.analysis.timeline_curves import Rates, Steps, no_steps
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits
 from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
@@ -86,7 +86,7 @@ def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: S
         "host_count": len(profile.hosts),
         "device_count": len(profile.devices),
         "markers": [dict(marker) for marker in markers],
-        "sentence": _sentence(profile, timeline, frame, length),
+        "sentence": _sentence(profile, frame, length),
     }
     notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
     if not has_events:
@@ -103,11 +103,16 @@ def _chosen(profile: ProfileData, timeline: Timeline, selection: Selection) -> l
     if selection.device is None:
         return [row for row, _ in tracks]
     wanted = str(selection.device)
-    mine = [(row, each) for row, each in tracks if each.device and wanted in (each.device, each.device.rpartition(":")[2])]
+    mine = [(row, each) for row, each in tracks if each.device and wanted in _names_of(each.device)]
     if not mine:
         known = ", ".join(sorted({each.device for _, each in tracks if each.device})[:20]) or "none"
         raise UsageError(f"no device {selection.device!r} in this profile", hint=f"It has: {known}.")
     return sorted({row for row, _ in mine} | {each.parent for _, each in mine if each.parent >= 0})
+
+
+def _names_of(device: str) -> tuple[str, str]:
+    """Return what a device may be called: its name, and its number alone."""
+    return device, device.rpartition(":")[2]
 
 
 def _shown_first(profile: ProfileData, timeline: Timeline, selection: Selection, shown_ps: Span) -> dict[str, float]:
@@ -212,8 +217,8 @@ def _fitting(contents: list[tuple[int, Content]], begin: int, end: int, bits: in
     left = most
     cut: Drawn = []
     for part in drawn:  # only thousands of lanes with an event each can still be too many
-        kept = part if part is not None else _none_drawn()
-        cut.append(_head(kept, left))
+        kept = part if part is not None else no_steps(0)
+        cut.append(kept.head(max(left, 0)))
         left -= len(cut[-1])
     return cut, max(levels, default=bits)
 
@@ -222,18 +227,6 @@ def _drawn(content: Content, begin: int, end: int, bits: int, most: int) -> Boxe
     if isinstance(content, Lanes):
         return boxes(content, begin, end, bits, most + 2)
     return content.within(begin, end, bits, most)
-
-
-def _none_drawn() -> Boxes:
-    whole = np.empty(0, np.int64)
-    return Boxes(whole.astype(np.int32), whole, whole, whole, whole, whole.astype(np.int32), whole.astype(np.int32))
-
-
-def _head(part: Boxes | Steps, count: int) -> Boxes | Steps:
-    if len(part) <= count:
-        return part
-    columns = {name: getattr(part, name)[:count] for name in part.__dataclass_fields__}
-    return type(part)(**columns)
 
 
 def _frame(
@@ -287,7 +280,7 @@ def _box_columns(track: int, lanes: Lanes, part: Boxes, origin: int) -> dict[str
 def _curve_columns(track: int, part: Any, begin: int, end: int, origin: int) -> dict[str, Any]:
     rows = len(part)
     if not isinstance(part, Steps):
-        part = Steps(*(np.empty(0),) * 5, np.empty(0, np.int32))
+        part = no_steps(0)
     inside = np.minimum(part.start_ps + part.duration_ps, end) - np.maximum(part.start_ps, begin)
     return {
         "track": np.full(rows, track, np.int32),
@@ -315,7 +308,7 @@ def _described(timeline: Timeline, row: int) -> tuple[float, ...]:
     return 1, len(content), nan, *content.range
 
 
-def _sentence(profile: ProfileData, timeline: Timeline, frame: pd.DataFrame, length_ps: int) -> str:
+def _sentence(profile: ProfileData, frame: pd.DataFrame, length_ps: int) -> str:
     ops = frame[(frame["kind"] == "ops") & frame["busy_ps"].notna()]
     hosts, devices = len(profile.hosts), len(profile.devices)
     of = f"{hosts} host{'s' * (hosts != 1)} and {devices} device{'s' * (devices != 1)}"

@@ -38,6 +38,12 @@ class Steps:
     def __len__(self) -> int:
         return len(self.start_ps)
 
+    def head(self, n: int) -> Steps:
+        """Return the first stretches."""
+        return Steps(
+            self.start_ps[:n], self.duration_ps[:n], self.value[:n], self.low[:n], self.high[:n], self.count[:n]
+        )
+
 
 class Samples:
     """Values that hold from their sample to the next one.
@@ -77,11 +83,13 @@ class Samples:
     def within(self, begin_ps: int, end_ps: int, bits: int, most: int) -> Steps | None:
         """Return the curve in buckets of ``2**bits`` ps, None if there are more than ``most``."""
         if not len(self):
-            return _steps(0, 0)
-        out = _steps(most, most)
-        arrays = (out.start_ps, out.duration_ps, out.value, out.low, out.high, out.count)
-        n = _sampled(self.start_ps, self.value, self._area, *self._extremes, begin_ps, end_ps, bits, *arrays)
-        return Steps(*(column[:n] for column in arrays)) if n >= 0 else None
+            return no_steps(0)
+        out = no_steps(most)
+        n = _sampled(
+            self.start_ps, self.value, self._area, *self._extremes, begin_ps, end_ps, bits,
+            out.start_ps, out.duration_ps, out.value, out.low, out.high, out.count,
+        )  # fmt: skip
+        return out.head(n) if n >= 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +148,10 @@ class Rates:
         return Steps(start, end - start, value, value, value, np.ones(len(value), np.int32))
 
 
-def _steps(whole: int, texts: int) -> Steps:
-    return Steps(np.empty(whole, np.int64), np.empty(whole, np.int64), *(np.empty(whole) for _ in range(3)),
-                 np.empty(texts, np.int32))  # fmt: skip
+def no_steps(rows: int) -> Steps:
+    """Return a curve of so many stretches that nothing is known of yet."""
+    start_ps, duration_ps = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    return Steps(start_ps, duration_ps, np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows, np.int32))
 
 
 @njit

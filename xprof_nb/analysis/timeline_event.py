@@ -13,7 +13,7 @@ from xprof_nb.analysis.timeline_flows import linked
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_recorded import recorded
 from xprof_nb.analysis.timeline_sums import children_of, parent_of
-from xprof_nb.analysis.timeline_tracks import Timeline, Track, timeline_of
+from xprof_nb.analysis.timeline_tracks import Track, timeline_of
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
@@ -161,7 +161,8 @@ def _named(lanes: Lanes, row: int) -> dict[str, Any]:
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text) - LONGEST_TEXT:,} more characters)"
+    more = len(text) - LONGEST_TEXT
+    return text if more <= 0 else f"{text[:LONGEST_TEXT]}… ({more:,} more characters)"
 
 
 def _number(value: Any) -> float | None:

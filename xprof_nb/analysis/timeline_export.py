@@ -7,6 +7,7 @@ import json
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
@@ -49,18 +50,19 @@ def _written(path: str | os.PathLike[str], parts: Iterable[bytes]) -> Path:
     target = Path(path)
     staged = target.with_name(f".{target.name[:100]}.{uuid4().hex}")
     try:
-        with staged.open("xb") as raw:
-            file: BinaryIO = gzip.open(raw, "wb", compresslevel=4) if target.suffix == ".gz" else raw  # type: ignore[assignment]
+        with staged.open("xb") as raw, _opened(raw, target) as file:
             for part in parts:
                 file.write(part)
-            if file is not raw:
-                file.close()
         staged.replace(target)
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror or error}", file=target) from error
     finally:
         staged.unlink(missing_ok=True)
     return target
+
+
+def _opened(raw: BinaryIO, target: Path) -> AbstractContextManager[Any]:
+    return gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=4) if target.suffix == ".gz" else nullcontext(raw)
 
 
 def _chrome(profile: ProfileData) -> Iterator[bytes]:
@@ -91,7 +93,8 @@ def _chrome_lanes(process: int, row: int, track: Track, lanes: Lanes, zero: int)
     for lane in range(lanes.count):
         thread = row * _TRACKS + (0 if together else lane)
         if lane == 0 or not together:
-            yield from _meta("thread", process, thread, track.name if lane == 0 else f"{track.name} · {lane + 1}", thread)
+            label = track.name if lane == 0 else f"{track.name} · {lane + 1}"
+            yield from _meta("thread", process, thread, label, thread)
         head = f'"ph":"X","pid":{process},"tid":{thread},'.encode()
         for first in range(int(lanes.first[lane]), int(lanes.first[lane + 1]), PIECE):
             part = slice(first, min(first + PIECE, int(lanes.first[lane + 1])))
@@ -201,7 +204,8 @@ def _perfetto_lanes(own: int, track: Track, lanes: Lanes, zero: int, interned: d
 def _descriptor(own: int, parent: int, name: str, order: int, more: bytes = b"") -> bytes:
     """Return a TrackDescriptor: its children in the order given (child_ordering 3), itself at its place among them."""
     above = _number(5, parent) if parent else b""
-    return _packet(_bytes(60, _number(1, own) + above + _text(2, _cut(name)) + _number(11, 3) + _number(12, order) + more))
+    body = _number(1, own) + above + _text(2, _cut(name)) + _number(11, 3) + _number(12, order) + more
+    return _packet(_bytes(60, body))
 
 
 def _packet(body: bytes) -> bytes:

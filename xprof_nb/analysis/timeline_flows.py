@@ -76,7 +76,7 @@ def _ends(profile: ProfileData, trace: HostTrace) -> Ends:
 
 
 def _read(profile: ProfileData, trace: HostTrace) -> Ends:
-    """Return every end of a flow: what `_p` produces `_c` of the same type consumes; a launch shares one with its kernel.
+    """Return every end of a flow: `_p` makes one that `_c` of the same type takes; a launch shares one with its kernel.
 
     XLA packs a flow as 56 bits of number, 2 of direction (1 in, 2 out) and 6 of category.
     """

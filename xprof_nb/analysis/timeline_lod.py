@@ -51,6 +51,13 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.lane)
 
+    def head(self, n: int) -> Boxes:
+        """Return the first boxes."""
+        return Boxes(
+            self.lane[:n], self.row[:n], self.start_ps[:n], self.duration_ps[:n], self.busy_ps[:n], self.count[:n],
+            self.name[:n],
+        )  # fmt: skip
+
 
 def bucket_bits(begin_ps: int, end_ps: int, pixels: int) -> int:
     """Return the logarithm of the widest bucket that is no wider than a pixel."""
@@ -65,7 +72,9 @@ def boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int, most: int) -> Box
         lanes.first, lanes.start_ps, lanes.duration_ps, lanes.name, lanes.block, lanes.time_before,
         begin_ps, end_ps, bits, lane, row, start, duration, busy, count, name,
     )  # fmt: skip
-    return Boxes(*(column[:n] for column in (lane, row, start, duration, busy, count, name))) if n >= 0 else None
+    if n < 0:
+        return None
+    return Boxes(lane, row, start, duration, busy, count, name).head(n)
 
 
 @njit

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from xprof_nb.analysis.patterns import matching
 from xprof_nb.analysis.timeline import shown, window
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_sums import Hits, hits
 from xprof_nb.analysis.timeline_tracks import Timeline, timeline_of
-from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 
 MOST_ROWS = 2000
 BUCKETS = 500
 MOST_NAMES = 100
-LONGEST_SEARCHED = 2000
-"""Characters of a name that are looked at: a pattern on a name of 100 kB could take forever."""
 _REPEAT_OPS = {"collectives", "async"}
 
 
@@ -58,22 +55,22 @@ def trace_search(profile: ProfileData, wanted: Wanted, tracks: Sequence[int] | N
         The regular expression is none.
     """
     timeline = timeline_of(profile)
-    matches = _matcher(wanted.text)
     chosen = timeline.checked(list(tracks)) if tracks is not None else _all(timeline)
     begin, end = window(timeline, wanted.start_ps, wanted.end_ps)
     if wanted.start_ps is None and wanted.end_ps is None:
         begin, end = _everything(profile, timeline, chosen, begin, end)
     ahead = wanted.forward
     moment = timeline.origin_ps + int(wanted.from_ps) if wanted.from_ps is not None else begin - 1 if ahead else end
+    tracks_lanes = {row: lanes for row in chosen if (lanes := timeline.lanes(profile, row)) is not None}
+    matched = _matching(wanted.text, {name for lanes in tracks_lanes.values() for name in lanes.names})
+    masks = {row: np.array([name in matched for name in lanes.names]) for row, lanes in tracks_lanes.items()}
+    masks = {row: mask for row, mask in masks.items() if mask.any()}
+    buckets = max(min(BUCKETS, MOST_ROWS // max(len(masks), 1)), 1)
     found: dict[int, tuple[Lanes, Hits]] = {}
-    for row in chosen:
-        lanes = timeline.lanes(profile, row)
-        mask = np.array([matches(name) for name in lanes.names], np.bool_) if lanes is not None else None
-        if lanes is not None and mask is not None and mask.any():
-            buckets = max(min(BUCKETS, MOST_ROWS // max(len(chosen), 1)), 1)
-            part = hits(lanes, mask, (begin, end), buckets, moment, ahead)
-            if part.count.sum():
-                found[row] = lanes, part
+    for row, mask in masks.items():
+        part = hits(tracks_lanes[row], mask, (begin, end), buckets, moment, ahead)
+        if part.count.sum():
+            found[row] = tracks_lanes[row], part
     names = _names(found)
     summary = {
         "text": wanted.text,
@@ -83,7 +80,9 @@ def trace_search(profile: ProfileData, wanted: Wanted, tracks: Sequence[int] | N
         "next": _next(found, ahead, timeline.origin_ps),
     }
     frame = _density(found, begin, end, timeline.origin_ps)
-    notes = () if len(frame) else (f"No event's name has {wanted.text!r} in it here; the search looked at every track.",)
+    notes = (
+        () if len(frame) else (f"No event's name has {wanted.text!r} in it on the tracks and in the time searched.",)
+    )
     return Answer(frame, summary, notes)
 
 
@@ -102,15 +101,19 @@ def _everything(
     return begin, end
 
 
-def _matcher(text: str) -> Callable[[str], bool]:
+def _matching(text: str, names: set[str]) -> set[str]:
+    """Return which names are wanted.
+
+    Raises
+    ------
+    UsageError
+        What stands between slashes is no regular expression.
+    """
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):
-        try:
-            pattern = re.compile(text[1:-1])
-        except (re.error, RecursionError, OverflowError) as wrong:
-            raise UsageError(f"{text!r} is no regular expression: {wrong}", hint="Plain text needs no slashes.") from None
-        return lambda name: pattern.search(name[:LONGEST_SEARCHED]) is not None
+        known = list(names)
+        return {known[row] for row in np.flatnonzero(matching(known, text[1:-1])).tolist()}
     lower = text.lower()
-    return lambda name: lower in name.lower()
+    return {name for name in names if lower in name.lower()}
 
 
 def _names(found: dict[int, tuple[Lanes, Hits]]) -> list[dict[str, Any]]:
@@ -152,10 +155,11 @@ def _density(found: dict[int, tuple[Lanes, Hits]], begin: int, end: int, origin:
         starts.append((begin - origin + some * width).astype(np.float64))
         widths.append(np.full(len(some), width, np.float64))
         counts.append(part.density[some].astype(np.int32))
-    columns = {"track": tracks, "start_ps": starts, "duration_ps": widths, "count": counts}
-    dtypes = {"track": np.int32, "start_ps": np.float64, "duration_ps": np.float64, "count": np.int32}
-    frame = {
-        name: np.concatenate(parts) if parts else np.empty(0, dtypes[name])  # type: ignore[arg-type]
-        for name, parts in columns.items()
-    }
-    return pd.DataFrame(frame)
+    return pd.DataFrame(
+        {
+            "track": np.concatenate([*tracks, np.empty(0, np.int32)]),
+            "start_ps": np.concatenate([*starts, np.empty(0)]),
+            "duration_ps": np.concatenate([*widths, np.empty(0)]),
+            "count": np.concatenate([*counts, np.empty(0, np.int32)]),
+        }
+    )

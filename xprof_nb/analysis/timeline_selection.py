@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,7 @@ def _busy_ps(lanes: Lanes | None, begin: int, end: int) -> float:
     if lanes is None:
         return 0.0
     if lanes.nests:
-        top = Lanes(lanes.names, lanes.kinds, lanes.first[:2], lanes.start_ps, lanes.duration_ps, lanes.name, lanes.event)
-        return float(sums(top, begin, end).total_ps.sum())
+        return float(sums(replace(lanes, first=lanes.first[:2]), begin, end).total_ps.sum())
     start = np.maximum(lanes.start_ps, begin)
     finish = np.minimum(lanes.start_ps + lanes.duration_ps, end)
     return float(_union(start, finish))
@@ -141,7 +141,7 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         "flops": flops or None,
         "bytes": bytes_accessed or None,
         "flops_per_s": flops / seconds if flops else None,
-        "flops_utilization": flops / roof_flops if flops and roof_flops == roof_flops else None,
+        "flops_utilization": flops / roof_flops if flops and roof_flops > 0 else None,
         "exposed_collective_ps": exposed,
     }
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -34,9 +33,13 @@ MOST_OPEN_DEVICES = 8
 _DEVICE_PLANE = re.compile(r"/device:(.+)", re.DOTALL)
 _PYTHON = re.compile(r"python|main/|MainThread")
 _LINE_KINDS = {
-    **{"Steps": "steps", "XLA Modules": "programs", "XLA Ops": "ops", "Async XLA Ops": "async"},
-    **{"TensorFlow Ops": "ops", "Framework Ops": "ops", "Source code": "source", "Source": "source"},
-    **{"TensorFlow Name Scope": "scopes", "Framework Name Scope": "scopes"},
+    "Steps": "steps",
+    "XLA Modules": "programs",
+    "XLA Ops": "ops",
+    "Async XLA Ops": "async",
+    **dict.fromkeys(("TensorFlow Ops", "Framework Ops"), "ops"),
+    **dict.fromkeys(("Source code", "Source"), "source"),
+    **dict.fromkeys(("TensorFlow Name Scope", "Framework Name Scope"), "scopes"),
 }
 _READ_ALREADY = {"Steps", "XLA Modules", "XLA Ops"}
 _FOLDED = {"scopes", "source", "engine", "threads"}
@@ -179,7 +182,8 @@ def _lines_by_owner(trace: HostTrace) -> dict[str | None, list[int]]:
 
 def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Track]:
     def track(kind: str, name: str, find: Callable[..., Content], count: int | None, unit: str = "") -> Track:
-        return Track(kind, name, folded=kind in _FOLDED, unit=unit, event_count=count, find=partial(_found, find, device))
+        found = partial(_found, find, device)
+        return Track(kind, name, folded=kind in _FOLDED, unit=unit, event_count=count, find=found)
 
     op_count = int(np.count_nonzero(trace.ops.device == device))
     spans = step_spans(trace)

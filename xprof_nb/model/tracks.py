@@ -75,5 +75,8 @@ def no_lines() -> RecordedLines:
 def no_recorded_events() -> RecordedEvents:
     """Return the events of a host whose file has none."""
     whole = np.empty(0, np.int64)
-    rows = whole.astype(np.int32)
-    return RecordedEvents(np.zeros(1, np.int64), (), rows, whole, whole, whole, {}, lambda _line, _positions, _names: {})
+    return RecordedEvents(np.zeros(1, np.int64), (), whole.astype(np.int32), whole, whole, whole, {}, _no_stats)
+
+
+def _no_stats(_line: int, _positions: Ints, _names: tuple[str, ...] | None) -> Mapping[str, Any]:
+    return {}
