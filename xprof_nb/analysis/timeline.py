@@ -23,7 +23,8 @@ MOST_BYTES = 280_000
 """Of one answer about a window; what does not fit is drawn coarser."""
 MOST_OPEN = 64
 MOST_LAID_OUT_EVENTS = 200_000
-"""A profile of more events has only the tracks that are open laid out before somebody asks."""
+MOST_LAID_OUT_TRACKS = 2000
+"""A profile of more events or tracks has only the tracks that are open laid out before somebody asks."""
 LONGEST_NAME = 200
 _ROW_BYTES, _CURVE_BYTES = 53, 24
 Drawn = list[Boxes | Steps]
@@ -54,7 +55,8 @@ def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: S
     total = sum(host.event_count for host in profile.hosts)
     chosen = _chosen(profile, timeline, selection)
     opened = timeline.open_tracks()[:MOST_OPEN]
-    for row in chosen if total <= MOST_LAID_OUT_EVENTS else set(opened) & set(chosen):
+    small = total <= MOST_LAID_OUT_EVENTS and len(timeline.tracks) <= MOST_LAID_OUT_TRACKS
+    for row in chosen if small else set(opened) & set(chosen):
         timeline.content(profile, row)
     tracks = [timeline.tracks[row] for row in chosen]
     rows = [_described(timeline, row) for row in chosen]

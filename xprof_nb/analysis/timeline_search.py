@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -80,10 +81,10 @@ def trace_search(profile: ProfileData, wanted: Wanted, tracks: Sequence[int] | N
         "next": _next(found, ahead, timeline.origin_ps),
     }
     frame = _density(found, begin, end, timeline.origin_ps)
-    notes = (
-        () if len(frame) else (f"No event's name has {wanted.text!r} in it on the tracks and in the time searched.",)
-    )
-    return Answer(frame, summary, notes)
+    if len(frame):
+        return Answer(frame[:MOST_ROWS], summary)
+    nothing = f"No event's name has {shown(wanted.text)!r} in it on the tracks and in the time searched."
+    return Answer(frame, summary, (nothing,))
 
 
 def _all(timeline: Timeline) -> list[int]:
@@ -148,7 +149,7 @@ def _next(found: dict[int, tuple[Lanes, Hits]], forward: bool, origin: int) -> d
 
 def _density(found: dict[int, tuple[Lanes, Hits]], begin: int, end: int, origin: int) -> pd.DataFrame:
     tracks, starts, widths, counts = [], [], [], []
-    for row, (_, part) in found.items():
+    for row, (_, part) in islice(found.items(), MOST_ROWS):  # a track with hits has at least a row
         some = np.flatnonzero(part.density)
         width = max(-(-(end - begin) // len(part.density)), 1)
         tracks.append(np.full(len(some), row, np.int32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from threading import RLock
 from weakref import WeakKeyDictionary
@@ -147,7 +147,13 @@ def _with_parents(rows: list[Track]) -> tuple[Track, ...]:
 
 
 def _host(profile: ProfileData, trace: HostTrace, host_row: int) -> Iterator[Track]:
-    yield Track("host", trace.host, host=trace.host, host_row=host_row)
+    for track in _of_host(profile, trace):
+        track.host, track.host_row = trace.host, host_row
+        yield track
+
+
+def _of_host(profile: ProfileData, trace: HostTrace) -> Iterator[Track]:
+    yield Track("host", trace.host)
     lines, memory = _lines_by_owner(trace), _memory(trace)
     named = [name for name in (*lines, *memory) if name is not None]
     owners = [*(device.name for device in trace.devices), *named]
@@ -161,13 +167,16 @@ def _host(profile: ProfileData, trace: HostTrace, host_row: int) -> Iterator[Tra
         if any(child.kind == "async" and child.line >= 0 for child in children):
             children = [child for child in children if child.kind != "async" or child.line >= 0]
         children.sort(key=lambda child: ORDER.index(child.kind))
-        empty = not children
-        yield Track("device", owner, 1, folded=empty or number >= MOST_OPEN_DEVICES, device=owner, device_row=row,
-                    host=trace.host, host_row=host_row)  # fmt: skip
+        yield Track(
+            "device", owner, 1, folded=not children or number >= MOST_OPEN_DEVICES, device=owner, device_row=row
+        )
         for child in children:
-            yield replace(child, depth=2, host=trace.host, host_row=host_row, device=owner, device_row=row)
-    below = [*(replace(track, depth=1) for track in memory.get(None, ())), *_threads(trace, lines.get(None, []))]
-    yield from (replace(track, host=trace.host, host_row=host_row) for track in below)
+            child.depth, child.device, child.device_row = 2, owner, row
+            yield child
+    for track in memory.get(None, ()):
+        track.depth = 1
+        yield track
+    yield from _threads(trace, lines.get(None, []))
 
 
 def _lines_by_owner(trace: HostTrace) -> dict[str | None, list[int]]:
@@ -252,28 +261,29 @@ def _line(trace: HostTrace, line: int, have: set[str]) -> Iterator[Track]:
         return
     kind = _LINE_KINDS.get(name, "stream" if name.startswith("Stream") else "engine")
     if not (name in _READ_ALREADY and kind in have):
-        yield _recorded_track(trace, line, kind, kind in _FOLDED)
+        yield _recorded_track(trace, line, kind, 2, kind in _FOLDED)
 
 
 def _threads(trace: HostTrace, lines: list[int]) -> Iterator[Track]:
-    python = [line for line in lines if _PYTHON.match(trace.lines.name[line])]
-    others = [line for line in lines if line not in set(python)]
-    for line in python:
+    """Return the lines of a host's threads: Python's, counters, and the others in a folder of their own."""
+    counters = [line for line in lines if line in trace.lines.counters]
+    python = {line for line in lines if _PYTHON.match(trace.lines.name[line])}
+    others = [line for line in lines if line not in python and line not in trace.lines.counters]
+    for line in sorted(python):
         count = int(trace.lines.event_count[line])
-        yield replace(_recorded_track(trace, line, "python", count > LONGEST_SHOWN_PYTHON), depth=1)
-    for line in others:
-        if line in trace.lines.counters:
-            yield from (replace(track, depth=1) for track in _line(trace, line, set()))
-    others = [line for line in others if line not in trace.lines.counters]
+        yield _recorded_track(trace, line, "python", 1, count > LONGEST_SHOWN_PYTHON)
+    for track in (track for line in counters for track in _line(trace, line, set())):
+        track.depth = 1
+        yield track
     if others:
         yield Track("threads", f"Threads ({len(others):,})", 1, folded=True)
-        yield from (replace(_recorded_track(trace, line, "thread", False), depth=2) for line in others)
+        yield from (_recorded_track(trace, line, "thread", 2, False) for line in others)
 
 
-def _recorded_track(trace: HostTrace, line: int, kind: str, folded: bool) -> Track:
+def _recorded_track(trace: HostTrace, line: int, kind: str, depth: int, folded: bool) -> Track:
     name = trace.lines.name[line] or f"line {line}"
     count = int(trace.lines.event_count[line])
-    return Track(kind, name, folded=folded, event_count=count, line=line, find=partial(_recorded, line))
+    return Track(kind, name, depth, folded=folded, event_count=count, line=line, find=partial(_recorded, line))
 
 
 def _recorded(line: int, profile: ProfileData, trace: HostTrace) -> Content:

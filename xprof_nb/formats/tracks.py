@@ -50,6 +50,7 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
     found = list(_lines(space))
     planes = [plane for plane in space.planes if len(plane.events)]
     name_base = dict(zip(map(id, planes), _starts([len(plane.metadata) + 1 for plane in planes]), strict=True))
+    bare = {id(plane): _without_events(plane) for plane in planes}
     counts = [_placed_count(plane, row) for plane, row in found]
     first = np.array([*_starts(counts), sum(counts)], np.int64)
     name, start_ps, duration_ps = np.empty(first[-1], np.int32), *(np.empty(first[-1], np.int64) for _ in range(2))
@@ -73,7 +74,7 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
         duration_ps=duration_ps,
         position=position,
         values=values,
-        stats=partial(_stats, [_without_events(plane) for plane, _ in found]),
+        stats=partial(_stats, [bare[id(plane)] for plane, _ in found]),
     )
 
 
