@@ -230,7 +230,7 @@ def test_a_search_looks_at_the_whole_trace(tpu):
     last = view.search("/^all-reduce$/", forward=False).summary["next"]
     assert last["start_ps"] == starts[-1]
     assert view.search("no such name").notes
-    assert view.search("/(a+)+$/").summary["count"] > 0
+    assert view.search("/(l+)+$/").summary["count"] > 0
     with pytest.raises(UsageError, match="regular expression"):
         view.search("/(/")
 
@@ -286,7 +286,7 @@ def cpu_of(folder: Path, ops: list[tuple[str, int, int]], name: str = "made") ->
     return xp.open(builder.write(folder / name))
 
 
-HOSTILE = ["<img src=x onerror=alert(1)>", "</script>", '"\n\\', "‮abc", "🚀", "x" * 100_000, "", "=1+1"]
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script>", '"\n\\', "\u202eabc", "🚀", "x" * 100_000, "", "=1+1"]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +54,7 @@ def test_lanes_hold_every_event_once_and_none_covers_another(events):
     ]
     for lane in range(lanes.count):
         mine = of_lane(lanes, lane)
-        assert all(start + length <= after for (start, length), (after, _) in zip(mine, mine[1:], strict=False))
+        assert all(start + length <= after for (start, length), (after, _) in pairwise(mine))
     assert lanes.busy_ps == union([event[:2] for event in events], -300, 1000)
 
 
