@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import xprof_nb as xp
+from tests.analysis.timelines import first_event, track
 from tests.formats.xspace_messages import parse
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.errors import UsageError
 from xprof_nb.model.columns import encode
 
 LARGEST_ANSWER = 300_000
-PS_PER_US = 10**6
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +31,6 @@ def v100(corpus: Path) -> xp.Profile:
 @pytest.fixture(scope="module")
 def cpu(cpu_profile: Path) -> xp.Profile:
     return xp.open(cpu_profile)
-
-
-def track(profile: xp.Profile, kind: str, device: str | None = None, name: str | None = None) -> int:
-    frame = profile.trace().frame
-    chosen = frame[frame["kind"] == kind]
-    if device is not None:
-        chosen = chosen[chosen["device"] == device]
-    if name is not None:
-        chosen = chosen[chosen["name"].str.contains(name, regex=False)]
-    return int(chosen["track"].iloc[0])
 
 
 def kinds(profile: xp.Profile, device: str) -> list[str]:
@@ -131,16 +119,6 @@ def test_streams_of_a_gpu_are_tracks(v100):
     details = v100.trace().event(row, first_event(v100, row)).summary
     assert "correlation_id" in details["stats"]
     assert details["device"] == "GPU:4"
-
-
-def first_event(profile: xp.Profile, row: int) -> float:
-    view = profile.trace()
-    drawn = view.window(tracks=[row], pixels=8192)
-    exact = np.flatnonzero(~np.isnan(drawn["event"]))
-    if len(exact):
-        return float(drawn["event"][exact[0]])
-    closer = view.window(drawn["start_ps"][0], drawn["start_ps"][0] + drawn["duration_ps"][0], 8192, [row])
-    return float(closer["event"][~np.isnan(closer["event"])][0])
 
 
 def test_a_launch_is_linked_with_its_kernel(v100):
@@ -247,35 +225,6 @@ def test_filters_choose_tracks_and_the_window_shown_first(tpu):
             tpu.trace(**wrong)
 
 
-@pytest.mark.parametrize(
-    ("query", "params"),
-    [
-        ("trace_window", {"pixels": 0}),
-        ("trace_window", {"pixels": 10**6}),
-        ("trace_window", {"tracks": [1.5]}),
-        ("trace_window", {"tracks": [10**9]}),
-        ("trace_window", {"tracks": [-1]}),
-        ("trace_window", {"tracks": list(range(2000))}),
-        ("trace_window", {"tracks": "12"}),
-        ("trace_window", {"start_ps": float("nan")}),
-        ("trace_window", {"start_ps": float("inf")}),
-        ("trace_window", {"start_ps": 5, "end_ps": 5}),
-        ("trace_search", {"text": ""}),
-        ("trace_search", {"text": "a" * 5000}),
-        ("trace_event", {"track": 0, "event": 0}),
-        ("trace_event", {"track": 5, "event": 1.5}),
-        ("trace_event", {"track": 5, "event": 10**15}),
-        ("trace_marks", {"markers": [{"name": "a" * 300, "time_ps": 0}]}),
-        ("trace_marks", {"markers": [{"name": "a", "time_ps": "0"}]}),
-        ("trace_marks", {"markers": [{"name": "a", "time_ps": 0, "more": 1}]}),
-        ("trace_marks", {"markers": [{"time_ps": 0}] * 1001}),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(tpu, query, params):
-    with pytest.raises(UsageError):
-        tpu.ask(query, **params)
-
-
 def cpu_of(folder: Path, ops: list[tuple[str, int, int]], name: str = "made") -> xp.Profile:
     """A CPU profile with these ops, each on a thread of its own."""
     builder = SpaceBuilder()
@@ -284,164 +233,3 @@ def cpu_of(folder: Path, ops: list[tuple[str, int, int]], name: str = "made") ->
         stats = {"hlo_op": op, "hlo_module": "jit_f", "program_id": 1, "run_id": 1, "device_ordinal": 0}
         plane.line(f"tf_XLAEigen/{number}").event(op, start, duration, **stats)
     return xp.open(builder.write(folder / name))
-
-
-HOSTILE = ["<img src=x onerror=alert(1)>", "</script>", '"\n\\', "\u202eabc", "🚀", "x" * 100_000, "", "=1+1"]
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> xp.Profile:
-    """Names that attack, times before zero, events without length or metadata, equal spans, crossing ones."""
-    builder = SpaceBuilder()
-    plane = builder.plane("/host:CPU")
-    for number, name in enumerate(HOSTILE):
-        plane.line(name or "python", timestamp_ns=-5).event(name, 0, 10 * number).event(name, 3, 0)
-    line = plane.line("crossing")
-    line.event("a", 0, 100).event("a", 50, 100).event("b", 50, 100).event("c", 149, 0).aggregated("d", 7, 50)
-    line.message.events.add(metadata_id=999, offset_ps=20, duration_ps=5)
-    builder.plane("/device:TPU:0").line("_counters_").event("power", 10, counter_value=5.5).event(
-        "power", 30, counter_value=2.5
-    ).event("<b>", 40, counter_value=1.0)
-    return xp.open(builder.write(tmp_path_factory.mktemp("hostile")))
-
-
-def test_hostile_names_are_bounded_and_everything_is_there(hostile):
-    view = hostile.trace()
-    every = view.frame.loc[view.frame["lanes"] > 0, "track"].tolist()
-    answer = hostile.ask("trace_window", tracks=every)
-    assert len(encode(answer.frame, answer.summary)) < 10_000
-    assert len(encode(view.frame, view.summary)) < 10_000
-    assert answer.frame["name"].dropna().str.len().max() <= 200
-    drawn = view.window(tracks=[track(hostile, "thread", name="crossing")], pixels=8192)
-    assert drawn["count"].sum() == 5  # the aggregated one has no place in time
-    assert "(no name)" in drawn["name"].tolist()
-    row = track(hostile, "thread", name="xxx")
-    assert len(json.dumps(view.event(row, first_event(hostile, row)).summary)) < 10_000
-
-
-def test_times_before_zero_are_drawn(hostile):
-    view = hostile.trace()
-    drawn = view.window(tracks=[track(hostile, "thread", name="<img")])
-    assert int(view.summary["origin_ps"]) == -5000
-    assert drawn["start_ps"].min() == 0
-
-
-def test_counters_of_a_device_are_curves(hostile):
-    row = track(hostile, "counter", name="power")
-    drawn = hostile.trace().window(5000, 5040, 40, [row])
-    assert drawn["value"].tolist() == [5.5, 2.5]
-    assert drawn["start_ps"].tolist() == [5010, 5030]
-    assert drawn["duration_ps"].tolist() == [20, 10]
-
-
-def test_exports_can_be_read_whatever_the_names(hostile, tmp_path):
-    text = hostile.trace().to_chrome_json(tmp_path / "out.json").read_text("ascii")
-    assert "<" not in text
-    events = json.loads(text)["traceEvents"]
-    names = {event["name"] for event in events if event["ph"] == "X"}
-    assert {name for name in HOSTILE if 0 < len(name) <= 1000} <= names
-    assert max(map(len, names)) <= 1000
-    assert min(event["ts"] for event in events if event["ph"] == "X") == 0
-    assert [event["args"]["value"] for event in events if event["ph"] == "C" and event["name"] == "power"] == [5.5, 2.5]
-
-
-def test_chrome_json_holds_every_event_exactly(cpu, tmp_path):
-    import gzip
-
-    path = cpu.trace().to_chrome_json(tmp_path / "out.json.gz")
-    read: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
-    drawn = [event for event in read["traceEvents"] if event["ph"] == "X"]
-    frame = cpu.trace().frame
-    assert len(drawn) == frame.loc[~frame["kind"].isin(["utilization", "memory", "counter"]), "event_count"].sum()
-    ops = cpu.data.hosts[0].ops
-    op_thread = track(cpu, "ops", "CPU:0") * 256
-    mine = [event for event in drawn if op_thread <= event["tid"] < op_thread + 256]
-    assert sorted(round(event["dur"] * PS_PER_US) for event in mine) == sorted(ops.duration_ps.tolist())
-
-
-def test_perfetto_packets_pair_up(hostile, tmp_path):
-    data = hostile.trace().to_perfetto(tmp_path / "out.pftrace").read_bytes()
-    packets = [dict(fields(body)) for _, body in fields(data)]
-    slices = [dict(fields(packet[11])) for packet in packets if 11 in packet]
-    begun, ended = (sum(each[9] == kind for each in slices) for kind in (1, 2))
-    frame = hostile.trace().frame
-    assert begun == ended == frame.loc[frame["kind"].isin(["thread", "python"]), "event_count"].sum()
-    tracks = {dict(fields(packet[60]))[1] for packet in packets if 60 in packet}
-    assert {each[11] for each in slices} <= tracks
-    names = {dict(fields(entry))[2].decode() for packet in packets if 12 in packet for _, entry in fields(packet[12])}
-    assert {name for name in HOSTILE if 0 < len(name) <= 1000} <= names
-
-
-def fields(message: bytes) -> list[tuple[int, Any]]:
-    """Return number and value of every field of a protobuf message."""
-    found: list[tuple[int, Any]] = []
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            found.append((key >> 3, varint()))
-            continue
-        size = varint() if key & 7 == 2 else 8
-        found.append((key >> 3, message[at : at + size]))
-        at += size
-    return found
-
-
-def test_forty_thousand_tracks_are_answered_at_once(tmp_path):
-    builder = SpaceBuilder()
-    plane = builder.plane("/host:CPU")
-    for number in range(40_000):
-        plane.line(f"pool/{number}").event("work", number * 1000, 500)
-    profile = xp.open(builder.write(tmp_path))
-    profile.trace().window(tracks=[3])
-    begin = time.perf_counter()
-    view = profile.trace()
-    assert len(view.frame) == 40_002
-    drawn = view.window(tracks=range(100, 1100), pixels=1000)
-    assert drawn["count"].sum() == 1000
-    found = view.search("work")
-    assert found.summary["count"] == 40_000
-    assert len(found.frame) <= 2000
-    assert time.perf_counter() - begin < 20
-
-
-def test_an_empty_profile_says_why(tmp_path):
-    builder = SpaceBuilder()
-    builder.task_environment(1000, 2000)
-    view = xp.open(builder.write(tmp_path)).trace()
-    assert view.notes
-    assert len(view.window()["track"]) == 0
-    assert view.selection().notes
-    assert view.search("a").notes
-
-
-def test_markers_are_kept_with_a_capture_of_our_own_alone(tmp_path, cpu_profile, hostile):
-    import shutil
-
-    from xprof_nb.runs import sidecar
-
-    run = tmp_path / "plugins" / "profile" / "run"
-    shutil.copytree(cpu_profile, run)
-    (run / sidecar.FILE_NAME).unlink(missing_ok=True)
-    sidecar.write(run, sidecar.Sidecar(name="mine"))
-    profile = xp.open(run)
-    marks = [{"id": "a", "name": "</script>", "color": "#f00", "time_ps": 12.5}]
-    assert profile.ask("trace_marks", markers=marks).summary == {"markers": marks, "saved": True, "reason": None}
-    assert xp.open(run).trace().summary["markers"] == marks
-    assert profile.trace().summary["markers"] == marks
-    assert sidecar.read(run).name == "mine"
-    refused = hostile.ask("trace_marks", markers=marks)
-    assert (refused.summary["saved"], refused.summary["markers"]) == (False, marks)
-    assert "no capture of this tool" in refused.summary["reason"]

@@ -128,10 +128,19 @@ def _shown_first(profile: ProfileData, timeline: Timeline, selection: Selection,
 
 
 def _step(profile: ProfileData, selection: Selection) -> tuple[int, int]:
-    spans = [step_spans(trace) for trace in chosen_hosts(profile, selection)]
-    mine = pd.concat([each[each["step"] == selection.step] for each in spans])
+    """Return when a step began and ended, of the device chosen or of all."""
+    parts = []
+    for trace in chosen_hosts(profile, selection):
+        spans = step_spans(trace)
+        names = [*(_names_of(device.name) for device in trace.devices), ()]  # -1: a step of all devices
+        wanted = [
+            selection.device is None or row < 0 or str(selection.device) in names[row] for row in spans["device_row"]
+        ]
+        parts.append(spans[np.array(wanted, np.bool_)])
+    steps = pd.concat(parts)
+    mine = steps[steps["step"] == selection.step]
     if not len(mine):
-        known = ", ".join(sorted({str(number) for each in spans for number in each["step"]})[:20]) or "none"
+        known = ", ".join(sorted({str(number) for number in steps["step"]})[:20]) or "none"
         raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {known}.")
     return int(mine["start_ps"].min()), int((mine["start_ps"] + mine["duration_ps"]).max())
 

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.collective_ops import COPIES, moving_keys
 from xprof_nb.analysis.memory import device_of_allocator
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates, Samples
 from xprof_nb.analysis.timeline_lanes import Lanes, lay_out
 from xprof_nb.analysis.timeline_stretches import stretches
+from xprof_nb.formats.asynchronous import start_keys
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -67,11 +69,18 @@ def ops_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
 
 def collectives_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     """Return the collectives of a device, an asynchronous one from its start half to the end of its done half."""
-    described = described_keys(profile, trace)
-    wanted = (described["work_kind"] == "collective").to_numpy(np.bool_)
-    rows = np.flatnonzero((trace.ops.device == device) & wanted[trace.ops.key])
+    rows = np.flatnonzero((trace.ops.device == device) & collective_keys(profile, trace)[trace.ops.key])
     start_ps, duration_ps = _with_transfers(trace, rows)
-    return _of_ops(trace, described, rows, start_ps, duration_ps)
+    return _of_ops(trace, described_keys(profile, trace), rows, start_ps, duration_ps)
+
+
+def collective_keys(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
+    """Return which keys are collectives; a start half is not where its done half, which reaches back, is known."""
+    kinds = moving_keys(profile, trace)["kind"]
+    wanted = (kinds.notna() & ~kinds.isin(COPIES)).to_numpy(np.bool_, copy=True)
+    started = start_keys(trace.keys, profile.programs)
+    wanted[started[started >= 0]] = False
+    return wanted
 
 
 def asynchronous_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:

@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from xprof_nb.analysis.intervals import Moments, union
+from xprof_nb.analysis.moving_spans import computing_keys
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline import MOST_OPEN, shown, window
 from xprof_nb.analysis.timeline_curves import Rates
-from xprof_nb.analysis.timeline_derived import collectives_of, ops_of
+from xprof_nb.analysis.timeline_derived import collective_keys, collectives_of, ops_of
 from xprof_nb.analysis.timeline_lanes import Lanes
 from xprof_nb.analysis.timeline_sums import sums
 from xprof_nb.analysis.timeline_tracks import Timeline, timeline_of
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
+
+Ints = NDArray[np.int64]
 
 _COLUMNS = ["name", "work_kind", "kind", "count", "total_ps", "self_ps", "mean_ps", "min_ps", "max_ps"]
 _ON_THE_DEVICE = {"ops", "programs", "steps", "async", "collectives", "scopes", "source", "utilization", "stream"}
@@ -99,18 +104,11 @@ def _busy_ps(lanes: Lanes | None, begin: int, end: int) -> float:
         return 0.0
     if lanes.nests:
         return float(sums(replace(lanes, first=lanes.first[:2]), begin, end).total_ps.sum())
-    start = np.maximum(lanes.start_ps, begin)
-    finish = np.minimum(lanes.start_ps + lanes.duration_ps, end)
-    return float(_union(start, finish))
+    return float(_within(lanes.start_ps, lanes.start_ps + lanes.duration_ps, begin, end).length_ps)
 
 
-def _union(start: Any, finish: Any) -> int:
-    some = finish > start
-    start, finish = start[some], finish[some]
-    order = np.argsort(start, kind="stable")
-    start, reached = start[order], np.maximum.accumulate(finish[order])
-    before = np.concatenate([start[:1], reached[:-1]])
-    return int(np.maximum(reached - np.maximum(start, before), 0).sum())
+def _within(start_ps: Ints, end_ps: Ints, begin: int, end: int) -> Moments:
+    return union(np.maximum(start_ps, begin), np.minimum(end_ps, end))
 
 
 def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin: int, end: int) -> dict[str, Any]:
@@ -156,21 +154,15 @@ def _lanes_of(profile: ProfileData, timeline: Timeline, host: int, device: int) 
 
 
 def _exposed_ps(profile: ProfileData, host: int, device: int, ops: Lanes, begin: int, end: int) -> float:
-    """Return how long collectives went on while no op other than collectives and what contains ops ran."""
+    """Return how long collectives went on while no op of the device computed, as `collectives` defines it."""
     trace = profile.hosts[host]
-    described = described_keys(profile, trace)
-    collective = (described["work_kind"] == "collective").to_numpy(np.bool_)
-    if not collective.any():
+    if not collective_keys(profile, trace).any():
         return 0.0
-    computes = ~collective
-    computes[np.unique(trace.ops.key[trace.ops.contains])] = False
     links = collectives_of(profile, trace, device)
-    other = computes[ops.name]
-    start = np.maximum(np.concatenate([links.start_ps, ops.start_ps[other]]), begin)
-    finish = np.minimum(
-        np.concatenate([links.start_ps + links.duration_ps, (ops.start_ps + ops.duration_ps)[other]]), end
-    )
-    return float(_union(start, finish) - _union(start[len(links) :], finish[len(links) :]))
+    computing = computing_keys(profile, trace)[ops.name] & ~trace.ops.contains[ops.event]
+    moved = _within(links.start_ps, links.start_ps + links.duration_ps, begin, end)
+    computed = _within(ops.start_ps[computing], (ops.start_ps + ops.duration_ps)[computing], begin, end)
+    return float(moved.length_ps - moved.common_ps(computed))
 
 
 def _sentence(summary: dict[str, Any], frame: pd.DataFrame) -> str:

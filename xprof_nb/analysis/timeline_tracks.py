@@ -214,7 +214,7 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
     async_count = len(derived.asynchronous_rows(trace, device))
     if async_count:
         yield track("async", "Async ops", derived.asynchronous_of, async_count)
-    collective = (described["work_kind"] == "collective").to_numpy(np.bool_)
+    collective = derived.collective_keys(profile, trace)
     if collective.any():
         count = int(np.count_nonzero(collective[trace.ops.key] & (trace.ops.device == device)))
         if count:
