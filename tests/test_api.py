@@ -119,7 +119,14 @@ def test_a_malformed_question_is_refused_in_words(profile: xp.Profile, query: st
 
 def test_every_question_answers_a_cpu_profile(profile: xp.Profile) -> None:
     row = profile.ops().frame.iloc[0]
-    needed = {"op_details": {"program_id": str(row["program_id"]), "op": row["op"]}}
+    tracks = profile.trace().frame
+    ops = int(tracks.loc[tracks["kind"] == "ops", "track"].iloc[0])
+    needed = {
+        "op_details": {"program_id": str(row["program_id"]), "op": row["op"]},
+        "trace_search": {"text": row["op"]},
+        "trace_event": {"track": ops, "event": 0},
+        "trace_marks": {"markers": [{"name": "here", "time_ps": 0}]},
+    }
     for name in queries.REGISTER:
         answer = queries.ask(profile.data, name, needed.get(name, {}))
         assert len(answer.frame) or answer.notes

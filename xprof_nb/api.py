@@ -21,6 +21,8 @@ from xprof_nb.params import By
 if TYPE_CHECKING:
     import pandas as pd
 
+    from xprof_nb.trace import Trace
+
 
 _LATER = {"capture": "xprof_nb.capture.local", "capture_for": "xprof_nb.capture.background"}
 
@@ -243,6 +245,20 @@ class Profile:
             It takes longer, or more memory, than it may.
         """
         return self.ask("sql", text=text, **options)
+
+    def trace(self, **filters: Any) -> Trace:
+        """Return the timeline: every track, and what is drawn of any window of it.
+
+        Parameters
+        ----------
+        **filters
+            ``host=`` and ``device=`` leave their tracks; ``step=``, ``window_ps=``, or ``start_ps=`` and ``end_ps=``
+            in ps from the beginning of the timeline, say what the view shows first.
+        """
+        from xprof_nb.trace import Trace
+
+        asked = self.ask("trace", **filters)
+        return Trace(asked.answer, asked.query, asked.params, self)
 
     def ask(self, query: str, /, **params: Any) -> Result:
         """Ask a registered question by name."""

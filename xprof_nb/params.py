@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from xprof_nb.errors import UsageError
 
@@ -11,6 +12,12 @@ By = Literal["program", "category", "framework", "source"]
 MOST_ROWS = 1_000_000
 FARTHEST = 20
 MOST_SECONDS = 600
+MOST_PIXELS = 8192
+MOST_BOXES = 10_000
+MOST_TRACKS = 1000
+MOST_MARKERS = 1000
+LONGEST_MARK = 200
+LONGEST_PATTERN = 1000
 _LARGEST = 2**63 - 1
 _LONGEST_NUMBER = 20
 
@@ -135,6 +142,134 @@ class SqlParams(Filters):
         _check(_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
         number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
         _check(number and 0 < self.seconds <= MOST_SECONDS, "seconds", self.seconds, f"up to {MOST_SECONDS:,} s")
+
+
+@dataclass(frozen=True)
+class TraceWindowParams(Filters):
+    """Parameters of ``trace_window``: times in ps from the timeline's beginning, tracks as rows of ``trace``."""
+
+    start_ps: float | None = None
+    end_ps: float | None = None
+    pixels: int = 1000
+    tracks: tuple[int, ...] | None = None
+    most_rows: int = MOST_BOXES
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check_span(self)
+        _check_tracks(self)
+        most = _is_whole(self.most_rows) and 1 <= self.most_rows <= MOST_BOXES
+        _check(most, "most_rows", self.most_rows, f"1 to {MOST_BOXES:,} rows")
+        bounded = _is_whole(self.pixels) and 1 <= self.pixels <= MOST_PIXELS
+        _check(bounded, "pixels", self.pixels, f"1 to {MOST_PIXELS:,} pixels")
+
+
+@dataclass(frozen=True)
+class TraceSelectionParams(Filters):
+    """Parameters of ``trace_selection``, and of ``trace``, whose view shows that window first.
+
+    Times are in ps from the timeline's beginning; None means all of it, and the tracks that are open at first.
+    """
+
+    start_ps: float | None = None
+    end_ps: float | None = None
+    tracks: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check_span(self)
+        _check_tracks(self)
+
+
+@dataclass(frozen=True)
+class TraceSearchParams(Filters):
+    """Parameters of ``trace_search``: part of a name, or ``/a regular expression/``; where the next hit is wanted."""
+
+    text: str = ""
+    start_ps: float | None = None
+    end_ps: float | None = None
+    from_ps: float | None = None
+    forward: bool = True
+    tracks: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check_span(self)
+        _check_tracks(self)
+        bounded = isinstance(self.text, str) and 1 <= len(self.text) <= LONGEST_PATTERN
+        _check(bounded, "text", self.text, f"1 to {LONGEST_PATTERN} characters")
+        _check(self.from_ps is None or _is_time(self.from_ps), "from_ps", self.from_ps, "a time in ps")
+        _check(isinstance(self.forward, bool), "forward", self.forward, "true or false")
+
+
+@dataclass(frozen=True)
+class TraceEventParams(Filters):
+    """Parameters of ``trace_event``: a row of ``trace``, and what ``trace_window`` calls the event."""
+
+    track: int = -1
+    event: float = -1
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(_is_whole(self.track) and self.track >= 0, "track", self.track, "a track's number")
+        whole = _is_time(self.event) and self.event >= 0 and float(self.event).is_integer()
+        _check(whole, "event", self.event, "an event's number")
+
+
+@dataclass(frozen=True)
+class TraceMarksParams(Filters):
+    """Parameters of ``trace_marks``: the markers to keep instead of those there are, None to read them."""
+
+    markers: tuple[Mapping[str, Any], ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        if self.markers is None:
+            return
+        bounded = isinstance(self.markers, list | tuple) and len(self.markers) <= MOST_MARKERS
+        _check(bounded, "markers", type(self.markers).__name__, f"a list of at most {MOST_MARKERS:,} markers")
+        for marker in self.markers:
+            _check(_is_marker(marker), "markers", _shown(marker), "markers of id, name, color and time_ps")
+        object.__setattr__(self, "markers", tuple(self.markers))
+
+
+def _check_span(params: Any) -> None:
+    for name in ("start_ps", "end_ps"):
+        value = getattr(params, name)
+        _check(value is None or _is_time(value), name, value, "a time in ps, within 53 days")
+    ordered = params.start_ps is None or params.end_ps is None or params.start_ps < params.end_ps
+    _check(ordered, "end_ps", params.end_ps, "a time after start_ps")
+
+
+def _check_tracks(params: Any) -> None:
+    if params.tracks is None:
+        return
+    bounded = isinstance(params.tracks, list | tuple) and len(params.tracks) <= MOST_TRACKS
+    _check(bounded, "tracks", type(params.tracks).__name__, f"a list of at most {MOST_TRACKS:,} tracks")
+    for track in params.tracks:
+        _check(_is_whole(track) and track >= 0, "tracks", _shown(track), "numbers of tracks")
+    object.__setattr__(params, "tracks", tuple(params.tracks))
+
+
+def _is_time(value: object) -> bool:
+    """Whether it is a time that 64-bit picoseconds can hold, with room for sums."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST / 2
+
+
+def _is_marker(value: object) -> bool:
+    if not isinstance(value, Mapping) or set(value) - {"id", "name", "color", "time_ps"}:
+        return False
+    texts = [value.get(key, "") for key in ("id", "name", "color")]
+    return all(isinstance(text, str) and len(text) <= LONGEST_MARK for text in texts) and _is_time(value.get("time_ps"))
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]
 
 
 def _check(holds: bool, name: str, value: object, wanted: str) -> None:

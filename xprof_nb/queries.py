@@ -19,6 +19,11 @@ from xprof_nb.params import (
     OpDetailsParams,
     OpProfileParams,
     SqlParams,
+    TraceEventParams,
+    TraceMarksParams,
+    TraceSearchParams,
+    TraceSelectionParams,
+    TraceWindowParams,
 )
 
 if TYPE_CHECKING:
@@ -150,6 +155,45 @@ def sql_schema() -> pd.DataFrame:
     return schema()
 
 
+def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
+    from xprof_nb.analysis.timeline import trace
+    from xprof_nb.runs.markers import read_markers
+
+    window = (params.start_ps, params.end_ps)
+    return trace(profile, _selection(params), window, read_markers(profile))
+
+
+def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:
+    from xprof_nb.analysis.timeline import trace_window
+
+    return trace_window(profile, (params.start_ps, params.end_ps), params.pixels, params.tracks, params.most_rows)
+
+
+def _trace_search(profile: ProfileData, params: TraceSearchParams) -> Answer:
+    from xprof_nb.analysis.timeline_search import Wanted, trace_search
+
+    wanted = Wanted(params.text, params.start_ps, params.end_ps, params.from_ps, params.forward)
+    return trace_search(profile, wanted, params.tracks)
+
+
+def _trace_event(profile: ProfileData, params: TraceEventParams) -> Answer:
+    from xprof_nb.analysis.timeline_event import trace_event
+
+    return trace_event(profile, params.track, int(params.event))
+
+
+def _trace_selection(profile: ProfileData, params: TraceSelectionParams) -> Answer:
+    from xprof_nb.analysis.timeline_selection import trace_selection
+
+    return trace_selection(profile, params.start_ps, params.end_ps, params.tracks)
+
+
+def _trace_marks(profile: ProfileData, params: TraceMarksParams) -> Answer:
+    from xprof_nb.runs.markers import trace_marks
+
+    return trace_marks(profile, params.markers)
+
+
 def _selection(params: Filters) -> Any:
     from xprof_nb.analysis.selection import Selection
 
@@ -174,6 +218,12 @@ REGISTER: dict[str, Query] = {
         Query("roofline", Filters, _roofline),
         Query("events", EventsParams, _events),
         Query("sql", SqlParams, _sql),
+        Query("trace", TraceSelectionParams, _trace),
+        Query("trace_window", TraceWindowParams, _trace_window),
+        Query("trace_search", TraceSearchParams, _trace_search),
+        Query("trace_event", TraceEventParams, _trace_event),
+        Query("trace_selection", TraceSelectionParams, _trace_selection),
+        Query("trace_marks", TraceMarksParams, _trace_marks),
     )
 }
 

@@ -11,6 +11,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__, queries
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
 
 MIMETYPE = "application/vnd.xprof-nb.view.v1+json"
 VERSION = 1
-VIEWS: Mapping[str, str] = {"op_profile": "op profile"}
+VIEWS: Mapping[str, str] = {"op_profile": "op profile", "trace": "timeline"}
 """The views there are, and what people call them."""
 
 LARGEST_PAYLOAD_BYTES = 200_000
+LARGEST_PAGE_BYTES = 2_000_000
+"""Of a page of its own, which nobody diffs: a timeline is in it down to a sixteenth."""
 LARGEST_TABLE_BYTES = 110_000
 TABLE_SIZES = ((300, 300), (150, 300), (75, 200), (30, 100), (10, 40))
 """Rows, and characters of a name, to try until the table fits."""
+LARGEST_TRACKS_BYTES = 60_000
+SMALLEST_WINDOW_BYTES = 12_000
+MOST_TRACKS = 64
+SHORT_NAME = 100
 DETAILED_OPS = 60
 LONGEST_TEXT = 4_000
 LONGEST_NAME = 300
@@ -39,8 +46,10 @@ LONGEST_LIST = 24
 MOST_DEVICES = 256
 
 
-def build(data: ProfileData, view: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the payload of a view: at most `LARGEST_PAYLOAD_BYTES` of JSON without NaN or infinity.
+def build(
+    data: ProfileData, view: str, params: Mapping[str, Any] | None = None, most_bytes: int = LARGEST_PAYLOAD_BYTES
+) -> dict[str, Any]:
+    """Return the payload of a view: at most ``most_bytes`` of JSON without NaN or infinity.
 
     Parameters
     ----------
@@ -56,7 +65,8 @@ def build(data: ProfileData, view: str, params: Mapping[str, Any] | None = None)
     dict
         ``version, view, title, run, params, summary, notes, table, details, rows_total, package_version``;
         ``table`` is the base64 of `model.columns.encode`, ``details`` maps ``"<program_id>/<op>"`` to the summary
-        of the query ``op_details``.
+        of the query ``op_details``. A timeline has no details but ``extra``, whose ``windows`` are tables as well:
+        the whole of it and the window shown first, then parts as long as the bytes last.
 
     Raises
     ------
@@ -68,7 +78,7 @@ def build(data: ProfileData, view: str, params: Mapping[str, Any] | None = None)
     if view not in VIEWS:
         raise UsageError(f"unknown view {view!r}", hint=f"Known: {', '.join(sorted(VIEWS))}.")
     params = {name: value for name, value in (params or {}).items() if value is not None}
-    answer, table = _fitting_table(data, view, params)
+    answer, table = _fitting_tracks(data, params) if view == "trace" else _fitting_table(data, view, params)
     payload = {
         "version": VERSION,
         "view": view,
@@ -82,7 +92,11 @@ def build(data: ProfileData, view: str, params: Mapping[str, Any] | None = None)
         "rows_total": int(answer.summary.get("node_count", len(answer.frame))),
         "package_version": __version__,
     }
-    payload["details"] = _details(data, answer.frame, params, LARGEST_PAYLOAD_BYTES - json_bytes(payload))
+    left = most_bytes - json_bytes(payload)
+    if view == "trace":
+        payload["extra"] = {"windows": _windows(data, answer, params, left)}
+    else:
+        payload["details"] = _details(data, answer.frame, params, left)
     return payload
 
 
@@ -144,6 +158,66 @@ def _fitting_table(data: ProfileData, view: str, params: Mapping[str, Any]) -> t
         file=data.path,
         hint="Ask for fewer rows with limit=, or for the numbers with .frame.",
     )
+
+
+def _fitting_tracks(data: ProfileData, params: Mapping[str, Any]) -> tuple[Answer, str]:
+    """Return the timeline's tracks, the first of them if there are too many, and their wire form."""
+    answer = queries.ask(data, "trace", params)
+    rows = len(answer.frame)
+    while True:
+        table = base64.b64encode(columns.encode(_clipped_names(answer.frame[:rows], SHORT_NAME))).decode("ascii")
+        if len(table) <= LARGEST_TRACKS_BYTES or rows == 1:
+            return replace(answer, frame=answer.frame[:rows]), table
+        rows = max(rows // 2, 1)
+
+
+def _windows(data: ProfileData, answer: Answer, params: Mapping[str, Any], left: int) -> list[str]:
+    """Return windows of the timeline as tables: all of it, what is shown first, then quarters and sixteenths."""
+    begin, end = answer.summary["start_ps"], answer.summary["end_ps"]
+    first = (answer.summary["shown_start_ps"], answer.summary["shown_end_ps"])
+    spans = [(begin, end), *([first] if first != (begin, end) else [])]
+    spans += [
+        (begin + (end - begin) * part / parts, begin + (end - begin) * (part + 1) / parts)
+        for parts in (4, 16)
+        for part in range(parts)
+    ]
+    open_tracks = _open_tracks(answer.frame) if params.get("tracks") is None else list(params["tracks"])
+    found: list[str] = []
+    for start_ps, end_ps in spans:
+        # The first ones share what there is; the others take what they need of the rest, if it is enough.
+        share = max((left - 100) // (2 if len(found) == 0 and len(spans) > 1 else 1), 0)
+        if share < SMALLEST_WINDOW_BYTES or start_ps >= end_ps:
+            break
+        asked = {"start_ps": start_ps, "end_ps": end_ps, "pixels": 1000, "tracks": open_tracks}
+        window = _window(data, asked, share)
+        if window is None:
+            break
+        found.append(window)
+        left -= json_bytes(window) + 40
+    return found
+
+
+def _window(data: ProfileData, asked: Mapping[str, Any], most_bytes: int) -> str | None:
+    for rows in (4000, 2000, 1000, 500, 250, 125):
+        answer = queries.ask(data, "trace_window", {**asked, "most_rows": rows})
+        frame = answer.frame.drop(columns=["event", "low", "high"], errors="ignore")
+        meta = {"summary": json_safe({**answer.summary, "lanes": {}})}
+        table = base64.b64encode(columns.encode(_clipped_names(frame, SHORT_NAME), meta)).decode("ascii")
+        if len(table) <= most_bytes:
+            return table
+    return None
+
+
+def _open_tracks(frame: pd.DataFrame) -> list[int]:
+    """Return the tracks that nothing folded hides; a parent comes before its children."""
+    hidden: set[int] = set()
+    shown: list[int] = []
+    for row in frame.itertuples():
+        if row.folded or row.parent in hidden:
+            hidden.add(row.track)
+        elif row.lanes:
+            shown.append(row.track)
+    return shown[:MOST_TRACKS]
 
 
 def _clipped_names(frame: pd.DataFrame, longest: int) -> pd.DataFrame:

@@ -81,8 +81,8 @@ def test_hostile_names_survive_a_notebook_file(answering):
 
 def test_an_unknown_view_is_named(answering):
     answering(["a"])
-    with pytest.raises(UsageError, match="unknown view 'trace'"):
-        snapshot.build(profile_data(), "trace", {})
+    with pytest.raises(UsageError, match="unknown view 'weather'"):
+        snapshot.build(profile_data(), "weather", {})
 
 
 def test_json_safe():

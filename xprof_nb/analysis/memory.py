@@ -107,7 +107,7 @@ def peak_holders(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     """
     timelines = chosen_timelines(profile, selection)
     tables = [
-        holders.assign(host=timeline.trace.host, device=_device(timeline.trace, name), allocator=name)
+        holders.assign(host=timeline.trace.host, device=device_of_allocator(timeline.trace, name), allocator=name)
         for timeline in timelines
         for name, row in _peak_rows(timeline)
         if len(holders := _holders(timeline, row))
@@ -126,7 +126,7 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
     for trace in chosen_hosts(profile, selection):
         table = trace.allocations
         frame, end_row = _table(trace, table)
-        devices = [_device(trace, name) for name in table.allocators]
+        devices = [device_of_allocator(trace, name) for name in table.allocators]
         known_devices |= {*devices, *(device.name for device in trace.devices)} - {None}
         keep = _on_device(selection.device, devices)[table.allocator]
         if selection.window_ps is not None:
@@ -157,7 +157,7 @@ def _table(trace: HostTrace, table: Allocations) -> tuple[pd.DataFrame, Rows]:
     freed = ~table.is_free & (end_row < len(table))
     lifetime_ps[freed] = table.start_ps[end_row[freed]] - table.start_ps[freed]
     total = table.heap_bytes + table.stack_bytes
-    devices = np.array([*(_device(trace, name) for name in table.allocators), None], object)
+    devices = np.array([*(device_of_allocator(trace, name) for name in table.allocators), None], object)
     frame = pd.DataFrame(
         {
             "host": _words(np.full(len(table), trace.host, object)),
@@ -206,7 +206,7 @@ def _words(values: NDArray[np.object_]) -> pd.Series[Any]:
     return pd.Series(values, dtype=object)
 
 
-def _device(trace: HostTrace, allocator: str) -> str | None:
+def device_of_allocator(trace: HostTrace, allocator: str) -> str | None:
     """Return the device an allocator's memory is on, None for memory of the host."""
     found = _GPU.match(allocator)
     if found:

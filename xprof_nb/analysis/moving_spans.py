@@ -83,8 +83,12 @@ def are_halves(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
 def compute_moments(profile: ProfileData, trace: HostTrace, device: int) -> Moments:
     """Return when a device computed: in ops that neither move data, nor wait for the host, nor only contain others."""
     ops = trace.ops
+    rows = np.flatnonzero((ops.device == device) & computing_keys(profile, trace)[ops.key] & ~ops.contains)
+    return union(ops.start_ps[rows], ops.start_ps[rows] + ops.duration_ps[rows])
+
+
+def computing_keys(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
+    """Return which keys compute: they neither move data nor wait for the host."""
     keys = moving_keys(profile, trace)
     idle = (keys["kind"].notna() | keys["work_kind"].isin(["collective", "host", "idle"])).to_numpy()
-    idle = idle | are_halves(profile, trace)
-    rows = np.flatnonzero((ops.device == device) & ~idle[ops.key] & ~ops.contains)
-    return union(ops.start_ps[rows], ops.start_ps[rows] + ops.duration_ps[rows])
+    return np.asarray(~(idle | are_halves(profile, trace)), np.bool_)

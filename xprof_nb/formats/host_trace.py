@@ -9,7 +9,17 @@ from functools import partial
 
 import numpy as np
 
-from xprof_nb.formats import cpu, device_planes, device_warnings, gpu_notes, gpu_planes, gpu_streams, plausible, session
+from xprof_nb.formats import (
+    cpu,
+    device_planes,
+    device_warnings,
+    gpu_notes,
+    gpu_planes,
+    gpu_streams,
+    plausible,
+    session,
+    tracks,
+)
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
@@ -93,6 +103,8 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         spans=spans,
         find_activity=partial(read_activity, read_space, found.marks),
         find_kernels=partial(read_kernels, read_space) if streams is not None else no_kernels,
+        lines=tracks.read_lines(space),
+        find_recorded=partial(tracks.read_events, read_space),
     )
     return HostFile(trace, programs)
 

@@ -220,6 +220,10 @@ class XPlane:
     def _where(self, owner: int) -> Int64s:
         return self.events.where if owner == EVENT_STATS else self.metadata.where
 
+    def stats_at_positions(self, where: Int64s, *names: str) -> tuple[StatColumn, ...]:
+        """Return several stats of events known by `Events.where` alone; nothing is kept."""
+        return tuple(self._gather(EVENT_STATS, [canonical(name) for name in names], where))
+
     def metadata_stat(self, name: str) -> StatColumn:
         """Return a stat of the event metadata, all rows absent when no entry has it."""
         return self._stats(METADATA_STATS, (name,), self.metadata.where)[0]

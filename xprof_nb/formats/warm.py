@@ -12,6 +12,12 @@ KERNEL_HOMES = [
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
     "xprof_nb.formats.gpu_runs",
+    "xprof_nb.analysis.timeline_lanes",
+    "xprof_nb.analysis.timeline_lod",
+    "xprof_nb.analysis.timeline_curves",
+    "xprof_nb.analysis.timeline_sums",
+    "xprof_nb.analysis.timeline_stretches",
+    "xprof_nb.analysis.timeline_text",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`."""
 

@@ -16,6 +16,7 @@ from xprof_nb.model.compilations import Compilations
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
+from xprof_nb.model.tracks import RecordedEvents, RecordedLines, no_lines, no_recorded_events
 
 if TYPE_CHECKING:
     from xprof_nb.model.device import Device
@@ -193,6 +194,8 @@ class HostTrace:
         Asynchronous ops of devices whose op events show the two halves alone.
     find_kernels, find_allocations, find_activity, find_framework_events, find_events
         Give `kernels`, `allocations`, `activity`, `framework_events` and `events`, from the file if need be.
+    lines, find_recorded
+        The lines of the file, and their events, which are read again at each call: a timeline keeps its own form.
     window_ps
         Begin and end of what the capture could see, on the host's clock.
     window_source
@@ -228,6 +231,8 @@ class HostTrace:
     find_activity: Callable[[], HostActivity] = no_activity
     find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
     find_events: Callable[[], Events] = no_events
+    lines: RecordedLines = field(default_factory=no_lines)
+    find_recorded: Callable[[], RecordedEvents] = no_recorded_events
 
     @cached_property
     def runs(self) -> ProgramRuns:

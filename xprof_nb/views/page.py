@@ -82,7 +82,8 @@ def page(result: Shown) -> str:
     table = fallback.table(result)
     payload = None
     if result.query in snapshot.VIEWS:
-        payload = snapshot.build(result.profile.data, result.query, result.params)
+        most_bytes = snapshot.LARGEST_PAGE_BYTES if result.query == "trace" else snapshot.LARGEST_PAYLOAD_BYTES
+        payload = snapshot.build(result.profile.data, result.query, result.params, most_bytes)
     title = escaping.escape(one_line(payload["title"] if payload else table.caption))
     facts = escaping.escape(one_line(_facts(result), 200))
     return (
