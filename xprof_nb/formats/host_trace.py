@@ -51,7 +51,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
     programs = read_programs(space)
     cores = device_planes.tpu_cores(space)
     gpus = [plane.name for plane in space.planes if _GPU.match(plane.name)]
-    notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *mended]
+    notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *space.notes, *mended]
     window_ps, window_source = _window(space, hull)
     spans = no_spans()
     if cores:

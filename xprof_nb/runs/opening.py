@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from xprof_nb.errors import ProfileError
-from xprof_nb.formats import xspace
+from xprof_nb.formats import trace_json, xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
 from xprof_nb.formats.warm import warm
@@ -108,7 +108,8 @@ def _read_space(file: layout.HostFile) -> xspace.XSpace:
         space = _SPACES.get(file)
     if space is None:
         file.check_unchanged()
-        space = xspace.read(file.source(), name=file.path)
+        read = trace_json.read if layout.is_trace_json(file.path) else xspace.read
+        space = read(file.source(), name=file.path)
         with _SPACES_LOCK:
             _SPACES[file] = space
     return space
