@@ -47,7 +47,7 @@ framework_op text path of the framework's op, with its named scopes
 source text file:line of the user's code
 start_ps whole begin on the profile's clock, which starts with the capture of the earliest host
 duration_ps whole from begin to end
-occurrences number executions that the row stands for
+occurrences whole executions that the row stands for
 time_ps number sum of durations, with what ran inside
 self_time_ps number device time of its own: without what ran inside, an equal share where ops overlap
 flops number floating-point operations of all occurrences
@@ -146,7 +146,7 @@ min_time_ps number shortest
 max_time_ps number longest
 grid text blocks: 160,1,1
 block text threads of a block: 256,1,1
-registers_per_thread number registers
+registers_per_thread number registers of the processor
 static_shared_bytes number shared memory, fixed at compilation
 dynamic_shared_bytes number shared memory, asked for at launch
 occupancy_fraction number resident warps over the most there can be
@@ -163,7 +163,7 @@ model text model, as the runtime calls it
 chip whole chip of its host that it is on
 global_chip whole chip among those of all hosts
 peak_flops_dtype text element type that the peak is of
-peak_flops_per_s number peak
+peak_flops_per_s number most it can compute
 peak_hbm_bytes_per_s number peak of the main memory
 capacity_bytes number size of the main memory
 host device

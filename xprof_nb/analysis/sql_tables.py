@@ -40,6 +40,7 @@ def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame:
             for column in columns(table)
         },
         index=pd.RangeIndex(rows),
+        copy=False,
     )
 
 
@@ -72,6 +73,8 @@ def _is_plain(values: pd.Series[Any], kinds: str) -> bool:
 
 
 def _number(values: pd.Series[Any]) -> NDArray[np.float64]:
+    if _is_plain(values, "f"):
+        return values.to_numpy(np.float64)
     return pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
 
 
@@ -127,7 +130,8 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
             "step": pd.arrays.IntegerArray(np.append(trace.marks.number, 0)[step], step < 0),
             "occurrences": chosen(ops.occurrences),
             "is_container": chosen(ops.contains),
-        }
+        },
+        copy=False,
     )
 
 
