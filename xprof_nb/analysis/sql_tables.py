@@ -20,7 +20,6 @@ from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
 
 Parts = Iterable[pd.DataFrame]
-_BIGGEST_MEMORY_SPACE = 8
 
 
 def parts_of(table: str, profile: ProfileData, selection: Selection) -> list[pd.DataFrame]:
@@ -208,10 +207,9 @@ def _buffers(profile: ProfileData, selection: Selection) -> Parts:
     for program in _chosen_programs(profile, selection):
         if readable_program(profile, program.id) is None:
             continue
-        for space in range(_BIGGEST_MEMORY_SPACE):
+        for space in sorted({allocation.color for allocation in program.buffers.allocations}):
             frame = buffers(profile, Selection(program=program.id), space, False).frame
-            if len(frame):
-                yield frame.assign(program=program.name, program_id=_ids(program, len(frame)), memory_space=space)
+            yield frame.assign(program=program.name, program_id=_ids(program, len(frame)), memory_space=space)
 
 
 def _allocations(profile: ProfileData, selection: Selection) -> Parts:
