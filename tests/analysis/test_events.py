@@ -76,8 +76,8 @@ def test_nothing_found_says_what_was_sought(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["(", "*a", "[", r"\1", "(?=a)", "a" * 2000])
 def test_a_pattern_that_is_none_is_refused(tmp_path, pattern):
-    with pytest.raises(xp.ProfileError, match="pattern|regular expression"):
-        xp.open(small(tmp_path)).events(pattern + "(" * (pattern == "a" * 2000))
+    with pytest.raises(xp.ProfileError, match=r"pattern|regular expression"):
+        xp.open(small(tmp_path)).events(pattern)
 
 
 def test_no_pattern_takes_forever():

@@ -198,6 +198,29 @@ def test_kernels_of_pytorch_are_on_streams_of_their_device(tmp_path):
     assert numbers.tolist() == [3, 4]
 
 
+def test_kernels_of_pytorch_have_their_launch_shape(tmp_path):
+    pytest.importorskip("xprof_nb.analysis.kernels")
+    profile = xp.open(write(tmp_path, torch_trace(), "worker.pt.trace.json"))
+    assert [(device.name, device.model) for device in profile.devices] == [("GPU:0", "NVIDIA A100-SXM4-40GB")]
+    rows = profile.kernels().frame.set_index("kernel")
+    gemm, copy = rows.loc["gemm"], rows.loc["Memcpy HtoD (Pageable -> Device)"]
+    assert (gemm["occurrences"], gemm["time_ps"]) == (2, 14 * US)
+    assert (gemm["grid"], gemm["block"], gemm["registers_per_thread"]) == ("160,1,1", "256,1,1", 38)
+    assert (gemm["static_shared_bytes"], gemm["occupancy_fraction"]) == (1024, 0.5)
+    assert (copy["kind"], copy["bytes"], copy["time_ps"]) == ("host-to-device copy", 4096, 4 * US)
+    assert profile.steps().frame["step"].unique().tolist() == [3, 4]
+
+
+def test_the_export_of_a_gpu_gives_its_kernels(corpus, tmp_path):
+    pytest.importorskip("xprof_nb.analysis.kernels")
+    (file,) = (corpus / "mi300x-jax-conv").rglob("*.xplane.pb")
+    columns = ["device", "kernel", "grid", "block"]
+    exported = xp.open(write(tmp_path, ask_xprof(file, "trace_viewer"))).kernels().frame.groupby(columns)
+    recorded = xp.open(file).kernels().frame.groupby(columns)
+    assert exported["time_ps"].sum().to_dict() == recorded["time_ps"].sum().to_dict()
+    assert exported["occurrences"].sum().to_dict() == recorded["occurrences"].sum().to_dict()
+
+
 def test_ranks_of_pytorch_are_hosts_on_one_clock(tmp_path):
     late = torch_trace()
     late["baseTimeNanoseconds"] += 7_000_000

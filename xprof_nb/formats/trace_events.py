@@ -243,6 +243,7 @@ class _Collector:
         self._track_of: dict[tuple[Any, Any], int] = {}
         self._code_of: dict[str, int] = {}
         self._begun: dict[int, list[int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}
 
     def event(self, event: Any) -> None:
         """Take one event; what is none is passed over."""
@@ -286,7 +287,8 @@ class _Collector:
         if column is None:
             column = self._found.arguments[key] = Argument()
         if not column.rows or column.rows[-1] != row:
-            kind, raw = self._typed(value)
+            known = self._known.get(value) if type(value) is str else None
+            kind, raw = known or self._typed(value)
             column.rows.append(row)
             column.kind.append(kind)
             column.raw.append(raw)
@@ -308,7 +310,10 @@ class _Collector:
             return (INT64, value) if value < 2**63 else (UINT64, value - 2**64)
         if isinstance(value, float):
             return DOUBLE, _BITS.unpack(_DOUBLE.pack(value))[0]
-        return REF, self._code(value)
+        kept = REF, self._code(value)
+        if isinstance(value, str):  # a text that is no number comes again and again
+            self._known[value] = kept
+        return kept
 
     def _end(self, event: dict[str, Any]) -> None:
         begun = self._begun.get(self._track(event))

@@ -61,6 +61,8 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
     warm()  # kernels that are needed later load while the file is walked
     if executor is not None:
         outcomes = list(executor.map(_read_host_file, run.files))
+    elif len(run.files) == 1:
+        outcomes = [_read_host_file(run.files[0])]
     else:
         # Two at a time: a decoder already keeps the memory bus busy.
         with ThreadPoolExecutor(max_workers=2) as pool:
