@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.patterns import matching
-from xprof_nb.analysis.selection import Selection, chosen_hosts, chosen_parts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, chosen_parts, is_chosen
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
@@ -124,7 +124,7 @@ def _of_device(trace: HostTrace, events: Events, rows: Rows, device: str | int |
     """Return the events on a device's plane; on a CPU, those that name its ordinal, as host threads are shared."""
     if device is None:
         return rows
-    chosen = [row for row, item in enumerate(trace.devices) if device in (item.name, item.ordinal, str(item.ordinal))]
+    chosen = [row for row, item in enumerate(trace.devices) if is_chosen(item, device)]
     on_line = np.array([line.device in chosen for line in events.lines], np.bool_)
     keep = on_line[events.line[rows]] if len(on_line) else np.zeros(len(rows), np.bool_)
     if any(trace.devices[row].backend == "cpu" for row in chosen):

@@ -54,7 +54,7 @@ flops number floating-point operations of all occurrences
 bytes_accessed number bytes read and written, of every memory
 hbm_bytes number bytes to and from the main memory
 run_id whole the execution of a program it belongs to
-step whole number of the step, missing outside of any
+step whole number of the marked, recorded or inferred step, missing outside of any
 shape text shape with its layout
 dtype text element type
 opcode text HLO opcode
@@ -88,10 +88,13 @@ host device program program_id op category framework_op start_ps duration_ps sel
 """,
     "steps": """
 name text name of the annotation, or of the program it is inferred from
-kind text marked, inferred, or as the runtime recorded it
+kind text marked by the program, recorded by the runtime, or inferred
 step_time_ps number from this step's start to the next one's
 busy_time_ps number device time its ops account for
+idle_time_ps number the rest of its duration
+compile_time_ps number how long the host compiled before the next one
 is_partial truth cut by an edge of the capture
+cut text where it is cut
 host device step start_ps duration_ps
 """,
     "runs": """

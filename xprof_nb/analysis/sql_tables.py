@@ -15,6 +15,7 @@ from xprof_nb.analysis.events import Narrowed, event_columns, host_events
 from xprof_nb.analysis.op_identity import costs_of, described_keys, in_cell, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_hosts, chosen_parts
 from xprof_nb.analysis.sql_schema import columns
+from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
@@ -113,7 +114,8 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
     def chosen(values: NDArray[Any]) -> NDArray[Any]:
         return values if everything else values[part.rows]
 
-    key, step = chosen(ops.key), chosen(ops.step)
+    key, step = chosen(ops.key), chosen(steps_of_ops(trace))
+    numbers = np.append(step_spans(trace)["step"].to_numpy(np.int64), 0)
     of_key = ("program", "op", "category", "framework_op")
     return pd.DataFrame(
         {
@@ -126,7 +128,7 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
             "duration_ps": chosen(ops.duration_ps),
             "self_time_ps": chosen(ops.self_ps),
             "run_id": chosen(ops.run_id),
-            "step": pd.arrays.IntegerArray(np.append(trace.marks.number, 0)[step], step < 0),
+            "step": pd.arrays.IntegerArray(numbers[step], step < 0),
             "occurrences": chosen(ops.occurrences),
             "is_container": chosen(ops.contains),
         },
