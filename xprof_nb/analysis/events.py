@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.patterns import matching
-from xprof_nb.analysis.selection import Selection, chosen_hosts, chosen_parts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, chosen_parts, is_chosen
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
@@ -124,7 +124,7 @@ def _of_device(trace: HostTrace, events: Events, rows: Rows, device: str | int |
     """Return the events on a device's plane; on a CPU, those that name its ordinal, as host threads are shared."""
     if device is None:
         return rows
-    chosen = [row for row, item in enumerate(trace.devices) if device in (item.name, item.ordinal, str(item.ordinal))]
+    chosen = [row for row, item in enumerate(trace.devices) if is_chosen(item, device)]
     on_line = np.array([line.device in chosen for line in events.lines], np.bool_)
     keep = on_line[events.line[rows]] if len(on_line) else np.zeros(len(rows), np.bool_)
     if any(trace.devices[row].backend == "cpu" for row in chosen):
@@ -147,32 +147,35 @@ def _stat_is(events: Events, rows: Rows, stat: str, values: Sequence[str | int])
 
 
 def event_columns(part: HostEvents, rows: Rows) -> pd.DataFrame:
-    """Return the columns of some events; texts as categories, which millions of rows share."""
+    """Return the columns of some of a host's chosen events; texts as categories, which millions of rows share."""
     events, trace = part.events, part.trace
-    line = events.line[rows]
-    start_ps = pd.Series(events.start_ps[rows])
-    positioned = events.positioned[rows]
+    everything = rows is part.rows and len(rows) == len(events)
+
+    def chosen(values: NDArray[Any]) -> NDArray[Any]:
+        return values if everything else values[rows]
+
+    line, positioned = chosen(events.line), chosen(events.positioned)
+    start_ps = pd.Series(chosen(events.start_ps), copy=False)
     if not positioned.all():
         start_ps = start_ps.astype("Int64").mask(~positioned)
-    return pd.DataFrame(
-        {
-            "host": pd.Categorical.from_codes(np.zeros(len(rows), np.int8), [trace.host]),
-            "plane": _by_line(line, [item.plane for item in events.lines]),
-            "line": _by_line(line, [item.line for item in events.lines]),
-            "device": _by_line(
-                line, [trace.devices[item.device].name if item.device >= 0 else None for item in events.lines]
-            ),
-            "name": pd.Categorical.from_codes(events.name[rows], list(events.names)),
-            "start_ps": start_ps,
-            "duration_ps": events.duration_ps[rows],
-            "occurrences": events.occurrences[rows],
-        }
-    )
+    devices = [trace.devices[item.device].name if item.device >= 0 else None for item in events.lines]
+    columns = {
+        "host": pd.Categorical.from_codes(np.zeros(len(rows), np.int8), [trace.host]),
+        "plane": _by_line(line, [item.plane for item in events.lines]),
+        "line": _by_line(line, [item.line for item in events.lines]),
+        "device": _by_line(line, devices),
+        "name": pd.Categorical.from_codes(chosen(events.name), list(events.names)),
+        "start_ps": start_ps,
+        "duration_ps": chosen(events.duration_ps),
+        "occurrences": chosen(events.occurrences),
+    }
+    return pd.DataFrame(columns, copy=False)
 
 
 def _by_line(line: NDArray[np.int32], texts: Sequence[str | None]) -> pd.Categorical:
     codes, distinct = pd.factorize(np.array([*texts, None], object))
-    return pd.Categorical.from_codes(codes[line], list(distinct))
+    smallest = np.int8 if len(distinct) < 128 else np.int32
+    return pd.Categorical.from_codes(codes.astype(smallest)[line], list(distinct))
 
 
 def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -199,8 +202,12 @@ def _timed(part: HostEvents, with_stats: bool) -> pd.DataFrame:
     """Return the rows of a host in time order, those without a place in time last."""
     events, rows = part.events, part.rows
     start_ps = np.where(events.positioned[rows], events.start_ps[rows], np.iinfo(np.int64).max)
-    order = np.argsort(start_ps, kind="stable")
-    frame = event_columns(part, rows[order])
+    if (start_ps[1:] >= start_ps[:-1]).all():  # as a file of one thread has them
+        order = np.arange(len(rows))
+        frame = event_columns(part, rows)
+    else:
+        order = np.argsort(start_ps, kind="stable")
+        frame = event_columns(part, rows[order])
     if with_stats:
         stats = events.find_stats(rows, None)
         taken = {name: f"stat_{name}" if name in COLUMNS else name for name in stats}

@@ -10,7 +10,6 @@ import threading
 import time
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.selection import Selection, chosen_parts
@@ -124,7 +123,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+    if pd.api.types.is_numeric_dtype(column.dtype):  # truth values are
         return column
     missing = column.isna().to_numpy()
     values = [

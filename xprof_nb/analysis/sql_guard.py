@@ -75,6 +75,8 @@ def _tree(text: str) -> Mapping[str, Any]:
 
     if len(text) > LONGEST_TEXT:
         raise UsageError(f"the statement has {len(text):,} characters", hint=f"At most {LONGEST_TEXT:,} are taken.")
+    if "\0" in text:
+        raise UsageError("the statement holds a NUL character", hint="Take it out.")
     with duckdb.connect(":memory:") as parser:
         try:
             found = parser.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchone()

@@ -47,14 +47,14 @@ framework_op text path of the framework's op, with its named scopes
 source text file:line of the user's code
 start_ps whole begin on the profile's clock, which starts with the capture of the earliest host
 duration_ps whole from begin to end
-occurrences number executions that the row stands for
+occurrences whole executions that the row stands for
 time_ps number sum of durations, with what ran inside
 self_time_ps number device time of its own: without what ran inside, an equal share where ops overlap
 flops number floating-point operations of all occurrences
 bytes_accessed number bytes read and written, of every memory
 hbm_bytes number bytes to and from the main memory
 run_id whole the execution of a program it belongs to
-step whole number of the step, missing outside of any
+step whole number of the marked, recorded or inferred step, missing outside of any
 shape text shape with its layout
 dtype text element type
 opcode text HLO opcode
@@ -88,10 +88,13 @@ host device program program_id op category framework_op start_ps duration_ps sel
 """,
     "steps": """
 name text name of the annotation, or of the program it is inferred from
-kind text marked, inferred, or as the runtime recorded it
+kind text marked by the program, recorded by the runtime, or inferred
 step_time_ps number from this step's start to the next one's
 busy_time_ps number device time its ops account for
+idle_time_ps number the rest of its duration
+compile_time_ps number how long the host compiled before the next one
 is_partial truth cut by an edge of the capture
+cut text where it is cut
 host device step start_ps duration_ps
 """,
     "runs": """
@@ -146,7 +149,7 @@ min_time_ps number shortest
 max_time_ps number longest
 grid text blocks: 160,1,1
 block text threads of a block: 256,1,1
-registers_per_thread number registers
+registers_per_thread number registers of the processor
 static_shared_bytes number shared memory, fixed at compilation
 dynamic_shared_bytes number shared memory, asked for at launch
 occupancy_fraction number resident warps over the most there can be
@@ -163,7 +166,7 @@ model text model, as the runtime calls it
 chip whole chip of its host that it is on
 global_chip whole chip among those of all hosts
 peak_flops_dtype text element type that the peak is of
-peak_flops_per_s number peak
+peak_flops_per_s number most it can compute
 peak_hbm_bytes_per_s number peak of the main memory
 capacity_bytes number size of the main memory
 host device

@@ -15,12 +15,12 @@ from xprof_nb.analysis.events import Narrowed, event_columns, host_events
 from xprof_nb.analysis.op_identity import costs_of, described_keys, in_cell, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_hosts, chosen_parts
 from xprof_nb.analysis.sql_schema import columns
+from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
 
 Parts = Iterable[pd.DataFrame]
-_BIGGEST_MEMORY_SPACE = 8
 
 
 def parts_of(table: str, profile: ProfileData, selection: Selection) -> list[pd.DataFrame]:
@@ -40,6 +40,7 @@ def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame:
             for column in columns(table)
         },
         index=pd.RangeIndex(rows),
+        copy=False,
     )
 
 
@@ -72,6 +73,8 @@ def _is_plain(values: pd.Series[Any], kinds: str) -> bool:
 
 
 def _number(values: pd.Series[Any]) -> NDArray[np.float64]:
+    if _is_plain(values, "f"):
+        return values.to_numpy(np.float64)
     return pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
 
 
@@ -111,7 +114,8 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
     def chosen(values: NDArray[Any]) -> NDArray[Any]:
         return values if everything else values[part.rows]
 
-    key, step = chosen(ops.key), chosen(ops.step)
+    key, step = chosen(ops.key), chosen(steps_of_ops(trace))
+    numbers = np.append(step_spans(trace)["step"].to_numpy(np.int64), 0)
     of_key = ("program", "op", "category", "framework_op")
     return pd.DataFrame(
         {
@@ -124,10 +128,11 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
             "duration_ps": chosen(ops.duration_ps),
             "self_time_ps": chosen(ops.self_ps),
             "run_id": chosen(ops.run_id),
-            "step": pd.arrays.IntegerArray(np.append(trace.marks.number, 0)[step], step < 0),
+            "step": pd.arrays.IntegerArray(numbers[step], step < 0),
             "occurrences": chosen(ops.occurrences),
             "is_container": chosen(ops.contains),
-        }
+        },
+        copy=False,
     )
 
 
@@ -204,10 +209,9 @@ def _buffers(profile: ProfileData, selection: Selection) -> Parts:
     for program in _chosen_programs(profile, selection):
         if readable_program(profile, program.id) is None:
             continue
-        for space in range(_BIGGEST_MEMORY_SPACE):
+        for space in sorted({allocation.color for allocation in program.buffers.allocations}):
             frame = buffers(profile, Selection(program=program.id), space, False).frame
-            if len(frame):
-                yield frame.assign(program=program.name, program_id=_ids(program, len(frame)), memory_space=space)
+            yield frame.assign(program=program.name, program_id=_ids(program, len(frame)), memory_space=space)
 
 
 def _allocations(profile: ProfileData, selection: Selection) -> Parts:

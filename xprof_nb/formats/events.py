@@ -17,7 +17,7 @@ from xprof_nb.formats.planes import EVENT_STATS, METADATA_STATS, XPlane, XSpace
 from xprof_nb.formats.stats import StatColumn
 from xprof_nb.model.events import EventLine, Events, no_events
 
-_DEVICE = re.compile(r"/device:(TPU|GPU):(\d{1,9})$")
+_DEVICE = re.compile(r"/device:(TPU|GPU):(\d{1,9})(.*)$")
 MOST_STATS = 200
 """Columns of stats in one answer; a file with more names of stats than that is damaged or hostile."""
 
@@ -60,7 +60,7 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 def _device(plane: str, devices: Sequence[str]) -> int:
     found = _DEVICE.match(plane)
-    name = f"{found[1]}:{int(found[2])}" if found else ""
+    name = f"{found[1]}:{int(found[2])}{found[3]}" if found else ""
     return devices.index(name) if name in devices else -1
 
 

@@ -263,7 +263,7 @@ class XPlane:
 
 @dataclass(frozen=True, eq=False)
 class XSpace:
-    """What one host wrote of one run."""
+    """What one host wrote of one run; ``notes`` are ours, of what the format it was read from leaves out."""
 
     source: str
     size_bytes: int
@@ -271,6 +271,7 @@ class XSpace:
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
     planes: tuple[XPlane, ...]
+    notes: tuple[str, ...] = ()
 
     def plane(self, name: str) -> XPlane | None:
         """Return the first plane of that name."""

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from xprof_nb.errors import ProfileError
-from xprof_nb.formats import xspace
+from xprof_nb.formats import trace_json, xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
 from xprof_nb.formats.warm import warm
@@ -61,6 +61,8 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
     warm()  # kernels that are needed later load while the file is walked
     if executor is not None:
         outcomes = list(executor.map(_read_host_file, run.files))
+    elif len(run.files) == 1:
+        outcomes = [_read_host_file(run.files[0])]
     else:
         # Two at a time: a decoder already keeps the memory bus busy.
         with ThreadPoolExecutor(max_workers=2) as pool:
@@ -108,7 +110,8 @@ def _read_space(file: layout.HostFile) -> xspace.XSpace:
         space = _SPACES.get(file)
     if space is None:
         file.check_unchanged()
-        space = xspace.read(file.source(), name=file.path)
+        read = trace_json.read if layout.is_trace_json(file.path) else xspace.read
+        space = read(file.source(), name=file.path)
         with _SPACES_LOCK:
             _SPACES[file] = space
     return space

@@ -16,8 +16,14 @@ from xprof_nb import queries
 from xprof_nb.errors import DamagedFileError, ProfileError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.params import EventsParams
+from xprof_nb.runs.layout import RunFiles
 
 WriteRun = Callable[..., Path]
+
+
+def limited(profile: ProfileData, params: EventsParams) -> Answer:
+    return Answer(pd.DataFrame({"limit": [params.limit]}))
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,11 @@ def echo(profile: ProfileData, params: EchoParams) -> Answer:
     return Answer(frame, {"name": profile.name}, ("a note",))
 
 
-def open_data(path: str) -> ProfileData:
-    file = next(iter(sorted(Path(path).glob("*.xplane.pb")))) if Path(path).is_dir() else Path(path)
+def open_run(run: RunFiles) -> ProfileData:
+    (file,) = (Path(file.path) for file in run.files)
     if file.read_bytes() != b"profile":
         raise DamagedFileError("cut short", file=file, position=3, hint="Copy it again.")
-    return ProfileData(name=file.parent.name, path=path, origin="opened", hosts=(), programs={})
+    return ProfileData(name=file.parent.name, path=run.folder, origin="opened", hosts=(), programs={})
 
 
 def build(profile: ProfileData, view: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -85,8 +91,9 @@ def secret(tmp_path: Path, jp_root_dir: Path, write_run: WriteRun) -> Path:
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace decoding and analysis, for tests that are about the door."""
     opening, snapshot = ModuleType("xprof_nb.runs.opening"), ModuleType("xprof_nb.snapshot")
-    opening.open_data, snapshot.build = open_data, build
+    opening.open_run, snapshot.build = open_run, build
     for module in (opening, snapshot):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr("xprof_nb.snapshot", snapshot, raising=False)
     monkeypatch.setitem(queries.REGISTER, "echo", queries.Query("echo", EchoParams, echo))
+    monkeypatch.setitem(queries.REGISTER, "events", queries.Query("events", EventsParams, limited))

@@ -66,6 +66,12 @@ async def test_query_answers_in_columns(ask, logdir):
     assert meta == {"summary": {"name": "train"}, "notes": ["a note"]}
 
 
+@pytest.mark.parametrize(("params", "limit"), [({}, 100_000), ({"limit": 7}, 7)])
+async def test_millions_of_events_do_not_cross(ask, logdir, params, limit):
+    _, body = await ask("query", {"run": str(logdir), "query": "events", "params": params})
+    assert columns.decode(body)[0]["limit"].tolist() == [limit]
+
+
 @pytest.mark.parametrize("level", ["", "logs", "logs/plugins", "logs/plugins/profile/r/host0.xplane.pb"])
 async def test_relative_paths_count_from_the_root_folder(ask, jp_root_dir, level, write_run):
     write_run(jp_root_dir / "logs", "r")

@@ -220,7 +220,7 @@ def _ask(service: Service, run: str, query: str, params: dict[str, Any]) -> byte
     from xprof_nb import queries  # noqa: PLC0415
     from xprof_nb.model import columns  # noqa: PLC0415
 
-    answer = queries.ask(service.profile(run), query, params)
+    answer = queries.ask(service.profile(run), query, {**_AT_MOST.get(query, {}), **params})
     return columns.encode(answer.frame, {"summary": dict(answer.summary), "notes": list(answer.notes)})
 
 
@@ -244,4 +244,6 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+_AT_MOST: dict[str, dict[str, Any]] = {"events": {"limit": 100_000}}
+"""What bounds an answer unless the client asks for more: millions of events do not cross to a browser."""
 _KINDS: dict[type, str] = {str: "a string", dict: "an object"}

@@ -1,0 +1,224 @@
+"""Growth, small files and memory of every analysis, as ratios measured in one run.
+
+usage: python tests/bench/analyses.py [--seconds S] [--corpus FOLDER] [--rounds N] [--only growth|small|memory]
+
+growth  open + each analysis of two captures of tiny XLA ops, one about ten times as long: time grows by no more than
+        1.1 times what the events grow by
+small   open + each analysis of every recorded profile below 1 MB, and of a fresh capture: no longer than xprof's own
+        tool takes, both warm
+memory  open + op profile of a million events with many stats that nobody asks for: the process's own memory no more
+        than 1.15 times that with the same events without (pages of the mapped file are the system's to take back)
+
+Each measurement is the best of some rounds, in a process of its own; imports are not timed. Exit status 1 when a bar
+is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPO = Path(__file__).parents[2]
+LARGEST_GROWTH, LARGEST_MEMORY_RATIO, LARGEST_SMALL_RATIO = 1.1, 1.15, 1.0
+SMALL_BYTES = 1_000_000
+LIMIT_S = 900
+TOOLS = {
+    "overview": "overview_page",
+    "ops": "hlo_stats",
+    "op_profile": "op_profile",
+    "framework_ops": "framework_op_stats",
+    "kernels": "kernel_stats",
+    "input_pipeline": "input_pipeline_analyzer",
+    "memory": "memory_profile",
+    "buffers": "memory_viewer",
+    "graph": "graph_viewer",
+    "roofline": "roofline_model",
+    "events": "trace_viewer",
+}
+"""Our analyses and the tool of xprof that answers the same question."""
+OURS_ALONE = ("steps", "collectives", "sql")
+
+
+def main() -> int:
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="xprof-nb-bench-") as name:
+        folder = Path(name)
+        parts = {"growth": _growth, "small": _small, "memory": _memory}
+        passed = [part(folder, options) for name, part in parts.items() if options.only in (None, name)]
+    print("passed" if all(passed) else "FAILED")
+    return 0 if all(passed) else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=4.0, help="length of the long capture")
+    parser.add_argument("--corpus", type=Path, default=REPO.parent / "shared" / "corpus", help="recorded profiles")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of each measurement, the best counts")
+    parser.add_argument("--events", type=int, default=1_000_000, help="events of the memory measurement")
+    parser.add_argument("--only", choices=("growth", "small", "memory"))
+    return parser.parse_args()
+
+
+def _growth(folder: Path, options: argparse.Namespace) -> bool:
+    short, long = (
+        _measure("ours", _capture(folder / f"{seconds:g}", seconds), options.rounds)
+        for seconds in (options.seconds / 10, options.seconds)
+    )
+    events = long.pop("event_count") / short.pop("event_count")
+    print(f"growth: {events:.1f} times the events")
+    passed = True
+    for name, seconds in long.items():
+        growth = seconds / short[name] / events
+        passed &= _report(
+            name, f"{short[name]:6.2f} s {seconds:7.2f} s  growth {growth:5.2f}", growth <= LARGEST_GROWTH
+        )
+    return passed
+
+
+def _small(folder: Path, options: argparse.Namespace) -> bool:
+    files = [file for file in sorted(options.corpus.rglob("*.xplane.pb")) if 0 < file.stat().st_size < SMALL_BYTES]
+    files = [file for file in files if "broken" not in str(file)]
+    passed = True
+    for file in [*files, _capture(folder / "small", 0.01)]:
+        print(f"small: {file.parent.name}, {file.stat().st_size / 1e6:.2f} MB")
+        ours = _measure("ours", file, options.rounds + 1)
+        copy = folder / "xprof" / file.parent.name
+        copy.mkdir(parents=True, exist_ok=True)
+        theirs = _measure("xprof", Path(shutil.copy(file, copy)), options.rounds + 1)
+        for name, tool in TOOLS.items():
+            if name in ours and tool in theirs:
+                ratio = ours[name] / theirs[tool]
+                line = f"{ours[name] * 1e3:7.1f} ms  {tool} {theirs[tool] * 1e3:7.1f} ms  ratio {ratio:5.2f}"
+                passed &= _report(name, line, ratio <= LARGEST_SMALL_RATIO)
+    return passed
+
+
+def _memory(folder: Path, options: argparse.Namespace) -> bool:
+    sys.path.insert(0, str(REPO))
+    from tests.many_events import write_many
+
+    bare = write_many(folder / "bare.xplane.pb", options.events)
+    full = write_many(folder / "full.xplane.pb", options.events, stats=20)
+    peaks = [_measure("peak", file, 1)["peak_bytes"] for file in (bare, full)]
+    ratio = peaks[1] / peaks[0]
+    print(f"memory: files of {bare.stat().st_size / 1e6:,.0f} and {full.stat().st_size / 1e6:,.0f} MB")
+    line = f"{peaks[0] / 1e6:,.0f} MB, with 20 unknown stats {peaks[1] / 1e6:,.0f} MB  ratio {ratio:.2f}"
+    return _report("op_profile", line, ratio <= LARGEST_MEMORY_RATIO)
+
+
+def _report(name: str, line: str, passed: bool) -> bool:
+    print(f"  {name:16} {line}{'' if passed else '  MISSED'}")
+    return passed
+
+
+def _capture(logdir: Path, seconds: float) -> Path:
+    script = Path(__file__).with_name("tiny_ops.py")
+    _check_output([sys.executable, str(script), str(logdir), str(seconds)], {"JAX_PLATFORMS": "cpu"})
+    (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
+    return file
+
+
+def _measure(side: str, file: Path, rounds: int) -> dict[str, float]:
+    """Run one side in a process of its own; what it prints last are its numbers."""
+    command = [
+        sys.executable,
+        "-c",
+        _SIDES[side],
+        str(file),
+        str(rounds),
+        json.dumps([*TOOLS, *OURS_ALONE]),
+        json.dumps([*TOOLS.values()]),
+    ]
+    numbers: dict[str, float] = json.loads(_check_output(command, {"PYTHONPATH": str(REPO)}).splitlines()[-1])
+    return numbers
+
+
+def _check_output(command: list[str], environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{command[:2]} failed:\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+_TIMED = """
+import json, sys, time
+file, rounds, names, tools = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), json.loads(sys.argv[4])
+
+def best(call):
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return min(times)
+"""
+_SIDES = {
+    "ours": _TIMED
+    + """
+import xprof_nb
+from xprof_nb.formats.warm import warm
+warm().join()
+asked = {"sql": {"text": "SELECT op, sum(self_time_ps) FROM op_events GROUP BY op"}}
+numbers = {}
+for name in names:
+    def call():
+        profile = xprof_nb.open(file)
+        return profile.ask(name, **asked.get(name, {}))
+    try:
+        call()
+        numbers[name] = best(call)
+    except (ImportError, xprof_nb.ProfileError) as error:
+        print(name, error, file=sys.stderr)
+numbers["event_count"] = xprof_nb.open(file).data.hosts[0].event_count
+print(json.dumps(numbers))
+""",
+    "xprof": _TIMED
+    + """
+import contextlib
+from xprof.convert import raw_to_tool_data
+numbers = {}
+with contextlib.suppress(Exception):
+    raw_to_tool_data.xspace_to_tool_names([file])
+for tool in tools:
+    def call():
+        data, _ = raw_to_tool_data.xspace_to_tool_data([file], tool, {"use_saved_result": False})
+        return data
+    try:
+        if call():
+            numbers[tool] = best(call)
+    except Exception as error:
+        print(tool, error, file=sys.stderr)
+print(json.dumps(numbers))
+""",
+    "peak": """
+import json, re, sys, threading, time
+import xprof_nb
+
+done, peak = threading.Event(), 0
+
+def watch():
+    global peak
+    while not done.wait(0.001):
+        with open("/proc/self/status") as status:
+            peak = max(peak, int(re.search(r"RssAnon:\\s+(\\d+) kB", status.read())[1]) * 1024)
+
+watcher = threading.Thread(target=watch)
+watcher.start()
+xprof_nb.open(sys.argv[1]).op_profile()
+done.set()
+watcher.join()
+print(json.dumps({"peak_bytes": peak}))
+""",
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
