@@ -15,6 +15,7 @@ from xprof_nb.analysis.op_profile import scopes
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.tree import Step, Tree, in_preorder
+from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -155,29 +156,25 @@ def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of every node."""
     leaves = leaves.reindex(columns=list(dict.fromkeys([*leaves.columns, *_SUMMED, "direction", "occurrences"])))
     self_ps = leaves["self_time_ps"].to_numpy(np.float64)
-    sums = leaves[_SUMMED].to_numpy(np.float64)
-    parts = {column: np.where(leaves["direction"] == name, self_ps, 0.0) for name, column in _SPLIT.items()}
-    parts["rematted_time_ps"] = np.where(leaves["is_rematted"].eq(True), self_ps, 0.0)
-    parts["hlo_op_count"] = leaves["hlo_op_count"].to_numpy(np.float64)
-    own = ["framework_op", "type", "direction", "is_rematted", "occurrences"]
-    on_devices = leaves.index[leaves["on"] == "device"].to_numpy()
-    rows = []
-    for number, node in enumerate(tree.nodes):
-        # Times of devices and of hosts do not add up to anything: the root has those of the devices.
-        records = node.records if number else on_devices
-        below = sums[records]
-        known = ~np.isnan(below).all(axis=0) if len(below) else np.zeros(len(_SUMMED), bool)
-        row: dict[str, Any] = dict(zip(_SUMMED, np.where(known, np.nansum(below, axis=0), np.nan), strict=True))
-        row |= {name: values[records].sum() for name, values in parts.items()}
-        if node.record >= 0:
-            row |= {name: leaves.at[node.record, name] for name in own}
-        else:
-            row["time_ps"] = row["self_time_ps"]
-        for name in ("on", "compute_dtype", "roof_dtype"):
-            row[name] = _common(leaves[name].iloc[records]) if name in leaves else None
-        row["weight"] = np.inf if node.kind == "device" else row["self_time_ps"]
-        rows.append(row)
-    return pd.DataFrame(rows)
+    on_devices = np.flatnonzero(leaves["on"] == "device")
+    # Times of devices and of hosts do not add up to anything: the root has those of the devices.
+    members = Members.of([on_devices.tolist(), *(node.records for node in tree.nodes[1:])])
+    record = np.array([node.record for node in tree.nodes])
+    values = pd.DataFrame({name: members.sums(leaves[name].to_numpy(np.float64)) for name in _SUMMED})
+    for name, column in _SPLIT.items():
+        values[column] = members.sums(np.where(leaves["direction"] == name, self_ps, 0.0))
+    values["rematted_time_ps"] = members.sums(np.where(leaves["is_rematted"].eq(True), self_ps, 0.0))
+    values["hlo_op_count"] = members.sums(leaves["hlo_op_count"].to_numpy(np.float64))
+    for name in ("framework_op", "type", "direction", "is_rematted", "occurrences"):
+        values[name] = np.append(leaves[name].to_numpy(object), None)[record]
+    scopes_only = record < 0
+    values.loc[scopes_only, "time_ps"] = values.loc[scopes_only, "self_time_ps"]
+    for name in ("on", "compute_dtype", "roof_dtype"):
+        if name in leaves:
+            values[name] = members.among(leaves[name].notna().to_numpy()).common(leaves[name].to_numpy(object))
+    is_device = np.array([node.kind == "device" for node in tree.nodes])
+    values["weight"] = np.where(is_device, np.inf, values["self_time_ps"])
+    return values
 
 
 def _rated(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:

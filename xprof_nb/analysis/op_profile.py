@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_gpu
@@ -16,6 +15,7 @@ from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
+from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Peaks
@@ -27,6 +27,8 @@ OUTSIDE = "outside XLA programs"
 NO_SOURCE = "no source recorded"
 _UNFUSED = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
 _SUMMED = ["occurrences", "time_ps", "self_time_ps", "transfer_ps", *COSTS, "compute_ps"]
+_SHARED = ["work_kind", "program", "category", "compute_dtype", "roof_dtype", "program_id"]
+_OWN = ["op", "framework_op", "source"]
 COLUMNS = [
     "node",
     "parent",
@@ -174,50 +176,26 @@ def _source_steps(source: str | None) -> list[Step]:
 
 def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of every node, what bounds most of its time and, where all ops below agree, what they are."""
-    sums = records[_SUMMED].to_numpy(np.float64)
-    shared = {
-        name: records[name].to_numpy(object)
-        for name in ("work_kind", "program", "category", "compute_dtype", "roof_dtype")
-    }
-    shared["program_id"] = records["program_id"].astype(str).to_numpy(object)  # a float would lose its last digits
-    own = {name: records[name].to_numpy(object) for name in ("op", "framework_op", "source")}
-    bounds, self_ps = records["bound_by"].to_numpy(object), records["self_time_ps"].to_numpy(np.float64)
-    rows = []
-    for node in tree.nodes:
-        below = sums[node.records]
-        row: dict[str, Any] = dict(zip(_SUMMED, _nansum(below), strict=True))
-        if node.record < 0:
-            # What a group took is what its ops took themselves: an inclusive time would count loops twice.
-            row["time_ps"] = row["self_time_ps"]
-            # Transfers overlap each other and the ops; their lengths do not add up to a time.
-            row["transfer_ps"] = 0.0
-        for name, values in shared.items():
-            row[name] = _common(values[node.records])
-        if node.record < 0 and row["work_kind"] is None and node.records:
-            row["work_kind"] = "control"
-        row["bound"] = _longest(bounds[node.records], self_ps[node.records])
-        for name, values in own.items():
-            row[name] = None if node.record < 0 else values[node.record]
-        rows.append(row)
-    return pd.DataFrame(rows, columns=[*_SUMMED, *shared, "bound", "op", "framework_op", "source"])
-
-
-def _nansum(values: NDArray[np.float64]) -> list[float]:
-    """Sum columns, leaving out what is missing; nothing known gives NaN."""
-    known = np.count_nonzero(~np.isnan(values), axis=0)
-    return [float(total) if some else np.nan for total, some in zip(np.nansum(values, axis=0), known, strict=True)]
-
-
-def _longest(labels: NDArray[np.object_], times: NDArray[np.float64]) -> object:
-    """Return the label under which most of the time was spent."""
-    totals: dict[object, float] = {}
-    for label, time in zip(labels, times, strict=True):
-        totals[label] = totals.get(label, 0.0) + time
-    return max(totals, key=lambda label: totals[label], default=None)
-
-
-def _common(values: NDArray[np.object_]) -> object:
-    return values[0] if len(values) and all(value == values[0] for value in values) else None
+    members = Members.of([node.records for node in tree.nodes])
+    record = np.array([node.record for node in tree.nodes])
+    values = pd.DataFrame({name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED})
+    groups = record < 0
+    # What a group took is what its ops took themselves: an inclusive time would count loops twice.
+    values.loc[groups, "time_ps"] = values.loc[groups, "self_time_ps"]
+    # Transfers overlap each other and the ops; their lengths do not add up to a time.
+    values.loc[groups, "transfer_ps"] = 0.0
+    for name in _SHARED:
+        labels = records[name].to_numpy(object)
+        if name == "program_id":
+            labels = records[name].astype(str).to_numpy(object)  # a float would lose its last digits
+        values[name] = members.common(labels)
+    several = groups & values["work_kind"].isna() & (np.bincount(members.node, minlength=members.count) > 0)
+    values.loc[several, "work_kind"] = "control"
+    self_ps = records["self_time_ps"].to_numpy(np.float64)
+    values["bound"] = members.longest(records["bound_by"].to_numpy(object), self_ps)
+    for name in _OWN:
+        values[name] = np.append(records[name].to_numpy(object), None)[record]
+    return values
 
 
 def _with_idle(tree: Tree, values: pd.DataFrame, table: OpTable, total_ps: int) -> pd.DataFrame:
