@@ -143,6 +143,10 @@ def test_each_op_is_measured_against_the_roof_of_its_own_type(tmp_path: Path) ->
     assert used[3] == pytest.approx(rate / 394e12)
     notes = profile.ops().notes
     assert any("bf16 / 6" in note and "passes" in note for note in notes)
+    used_roofs = {roof["roof"]: roof for roof in profile.ops().summary["roofs_used"]}
+    assert used_roofs["bf16 / 6"]["flops_per_s"] == pytest.approx(197e12 / 6)
+    assert (used_roofs["s8"]["label"], used_roofs["bf16"]["label"]) == ("datasheet", "profile")
+    assert profile.op_profile().summary["roofs_used"] == profile.ops().summary["roofs_used"]
     root = profile.op_profile().frame.iloc[0]
     total_s = profile.ops().summary["total_time_ps"] * 1e-12
     assert root["flops_utilization"] == pytest.approx(sum(used * 100e-6) / total_s)

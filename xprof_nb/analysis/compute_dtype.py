@@ -117,6 +117,19 @@ def with_one_roof(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
     )
 
 
+def roofs_used(frame: pd.DataFrame, peaks: Peaks) -> list[dict[str, Any]]:
+    """Return the FLOP/s roofs that ops were measured against, those of most FLOPs first, with their source."""
+    measured = frame[(frame["flops"] > 0) & frame["roof_flops_per_s"].notna()]
+    total = float(measured["flops"].sum())
+    used = []
+    for (name, value), ops in measured.groupby(["roof_dtype", "roof_flops_per_s"]):
+        peak = peaks.flops_per_s.get(str(name).partition(" / ")[0])
+        share = float(ops["flops"].sum()) / total
+        stated = {"label": peak.label, "source": peak.source} if peak is not None else {"label": None, "source": None}
+        used.append({"roof": str(name), "flops_per_s": float(value), "flops_fraction": share, **stated})
+    return sorted(used, key=lambda entry: -entry["flops_fraction"])
+
+
 def roof_notes(frame: pd.DataFrame) -> list[str]:
     """Say which ops are measured against the roof of another type than their own, and why."""
     computing = frame[(frame["flops"] > 0) & frame["roof_dtype"].notna()]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_gpu
+from xprof_nb.analysis.compute_dtype import roofs_used
 from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
@@ -110,6 +111,7 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     if like_xprof:
         frame["wasted_fraction"] = xprof_compat.wasted(frame)
     summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
+    summary["roofs_used"] = roofs_used(rated, peaks)
     summary["idle_time_ps"] = max(total_ps - table.busy_ps, 0.0)
     summary["idle_fraction"] = summary["idle_time_ps"] / total_ps if total_ps else None
     summary["sentence"] = op_profile_sentence(frame, summary)

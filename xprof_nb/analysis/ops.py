@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.compute_dtype import roof_notes, with_roofs
+from xprof_nb.analysis.compute_dtype import roof_notes, roofs_used, with_roofs
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
@@ -235,7 +235,8 @@ def ops(profile: ProfileData, selection: Selection) -> Answer:
     table = op_table(profile, selection)
     frame = with_rates(corrected(table.frame, table.peaks), table.peaks, table.total_ps)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
-    return Answer(frame[COLUMNS], summary(table), notes(profile, table, frame))
+    said = {**summary(table), "roofs_used": roofs_used(frame, table.peaks)}
+    return Answer(frame[COLUMNS], said, notes(profile, table, frame))
 
 
 def summary(table: OpTable) -> dict[str, Any]:
