@@ -22,6 +22,7 @@ from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.program import Instruction, Program
 
 MATRIX = frozenset({"dot", "convolution", "ragged-dot"})
+_WORTH_SAYING = 0.01
 _LIBRARY = re.compile(r"__cublas|__cudnn\$conv|__onednn\$(matmul|conv)|__triton_gemm")
 _FAMILY = ((r"f8", "f8"), (r"f4", "f4"), (r"[su](1|2|4)$", "s4"), (r"u8$", "s8"), (r"c64$", "f32"), (r"c128$", "f64"))
 _TPU_PASSES = {"default": 1, "high": 3, "highest": 6}
@@ -144,6 +145,8 @@ def roof_notes(frame: pd.DataFrame) -> list[str]:
             )
     unknown = ~rounded & (computing["roof_dtype"] != own)
     for (dtype, roof), ops in computing[unknown].groupby(["compute_dtype", "roof_dtype"]):
+        if ops["flops"].sum() < _WORTH_SAYING * computing["flops"].sum():
+            continue
         notes.append(
             f"Work in {dtype} ({_many(ops)}) is measured against the {roof} peak: no {dtype} peak of this device is "
             f"known. xp.hardware(model, {family(dtype)}_flops=…) states one."

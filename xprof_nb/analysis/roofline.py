@@ -188,6 +188,8 @@ def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
     if not len(frame):
         return "No op was recorded."
     whole = frame.iloc[0]
+    if pd.isna(whole["flops_per_s"]) and pd.isna(whole["hbm_bytes_per_s"]):
+        return "Neither FLOPs nor bytes of any op are known, so no op has a place under the roofs."
     achieved = f"{units.flops_per_s(whole['flops_per_s'])} and {units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory"
     if peaks.reference is None and peaks.hbm is None:
         return f"{achieved}; the roofs of this device are not known."

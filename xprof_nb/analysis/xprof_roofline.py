@@ -56,10 +56,13 @@ def roofline(profile: ProfileData, selection: Selection, table: OpTable) -> Answ
     peaks = table.stated_peaks
     records = _by_memory(by_op(with_one_roof(table.frame, peaks)))
     total_ps = core_time_ps(profile, selection)
-    steps = _step_records(profile, selection, peaks)
+    has_steps = bool(table.devices) and table.devices[0].backend == "tpu"  # of GPUs xprof keeps none by op
+    steps = _step_records(profile, selection, peaks) if has_steps else []
     blocks = []
     for include in (True, False):
-        blocks += [_block(records, total_ps, include, peaks), _step_block(steps, include, peaks)]
+        blocks.append(_block(records, total_ps, include, peaks))
+        if has_steps:
+            blocks.append(_step_block(steps, include, peaks))
     frame = pd.concat(blocks, ignore_index=True) if len(records) else pd.DataFrame(columns=COLUMNS)
     frame["time_per_core_ps"] = frame["time_ps"] / max(len(table.devices), 1)
     said = {**summary(table), **_properties(table, peaks)}
