@@ -229,7 +229,9 @@ def _grammar(prog: str, description: str, parts: Sequence[Callable[[_Verb], None
     verbs = grammar.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_Parser)
 
     def add_verb(name: str, make: Callable[..., Command], about: str) -> _Parser:
-        verb = verbs.add_parser(name, prog=f"{prog} {name}", help=about, description=f"{about[0].upper()}{about[1:]}.")
+        verb: _Parser = verbs.add_parser(
+            name, prog=f"{prog} {name}", help=about, description=f"{about[0].upper()}{about[1:]}."
+        )
         verb.set_defaults(make=make)
         return verb
 

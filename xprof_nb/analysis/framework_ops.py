@@ -166,7 +166,7 @@ def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
     values["rematted_time_ps"] = members.sums(np.where(leaves["is_rematted"].eq(True), self_ps, 0.0))
     values["hlo_op_count"] = members.sums(leaves["hlo_op_count"].to_numpy(np.float64))
     for name in ("framework_op", "type", "direction", "is_rematted", "occurrences"):
-        values[name] = np.append(leaves[name].to_numpy(object), None)[record]
+        values[name] = np.array([*leaves[name], None], object)[record]
     scopes_only = record < 0
     values.loc[scopes_only, "time_ps"] = values.loc[scopes_only, "self_time_ps"]
     for name in ("on", "compute_dtype", "roof_dtype"):

@@ -196,7 +196,7 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     self_ps = records["self_time_ps"].to_numpy(np.float64)
     values["bound"] = members.longest(records["bound_by"].to_numpy(object), self_ps)
     for name in _OWN:
-        values[name] = np.append(records[name].to_numpy(object), None)[record]
+        values[name] = np.array([*records[name], None], object)[record]
     return values
 
 
