@@ -97,6 +97,13 @@ def test_forty_thousand_tracks_are_answered_at_once(tmp_path):
     assert time.perf_counter() - begin < 20
 
 
+@pytest.mark.parametrize("most_rows", [1, 10, 100])
+def test_however_few_rows_are_allowed_they_are_used(hostile, most_rows):
+    every = hostile.trace().frame.query("lanes > 0")["track"].tolist()
+    answer = hostile.ask("trace_window", tracks=every, most_rows=most_rows)
+    assert 0 < len(answer.frame) <= most_rows
+
+
 def test_an_empty_profile_says_why(tmp_path):
     builder = SpaceBuilder()
     builder.task_environment(1000, 2000)

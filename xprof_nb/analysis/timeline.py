@@ -11,8 +11,8 @@ import pandas as pd
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates, Steps, no_steps
-from xprof_nb.analysis.timeline_lanes import Lanes
-from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits
+from xprof_nb.analysis.timeline_lanes import MOST_LANES, Lanes
+from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits, count_boxes
 from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
@@ -214,30 +214,38 @@ def shown(text: str) -> str:
 
 def _fitting(contents: list[tuple[int, Content]], begin: int, end: int, bits: int, most: int) -> tuple[Drawn, int]:
     """Return what is drawn of each track, at most ``most`` rows, the fullest tracks coarser until it fits."""
-    levels = [bits] * len(contents)
-    drawn = [_drawn(content, begin, end, bits, most) for _, content in contents]
-    while True:
-        sizes = np.array([most + 1 if part is None else len(part) for part in drawn], np.int64)
-        coarsenable = np.array(levels) < COARSEST
-        if not len(sizes) or sizes.sum() <= most or not (coarsenable & (sizes > 0)).any():
-            break
-        fullest = sizes[coarsenable].max()
-        for row in np.flatnonzero(coarsenable & (2 * sizes > fullest)).tolist():
-            levels[row] += 1
-            drawn[row] = _drawn(contents[row][1], begin, end, levels[row], most)
-    left = most
-    cut: Drawn = []
-    for part in drawn:  # only thousands of lanes with an event each can still be too many
-        kept = part if part is not None else no_steps(0)
-        cut.append(kept.head(max(left, 0)))
-        left -= len(cut[-1])
-    return cut, max(levels, default=bits)
+    levels = np.full(len(contents), bits)
+    countable = max(4 * most, 8 * MOST_LANES)  # at the coarsest a lane has a few boxes
+    sizes = np.array([_size(content, begin, end, bits, countable) for _, content in contents], np.int64)
+    while (total := sizes.sum()) > most and ((levels < COARSEST) & (sizes > 0)).any():
+        coarsenable = levels < COARSEST
+        more = max((int(total) // most).bit_length() - 1, 1)
+        for row in np.flatnonzero(coarsenable & (2 * sizes > sizes[coarsenable].max())).tolist():
+            levels[row] = min(levels[row] + more, COARSEST)
+            sizes[row] = _size(contents[row][1], begin, end, int(levels[row]), countable)
+    left, drawn = most, []
+    for (_, content), level, size in zip(contents, levels.tolist(), sizes.tolist(), strict=True):
+        part = _drawn(content, begin, end, level, size).head(
+            left
+        )  # cut only where thousands of lanes have an event each
+        drawn.append(part)
+        left -= len(part)
+    return drawn, int(levels.max(initial=bits))
 
 
-def _drawn(content: Content, begin: int, end: int, bits: int, most: int) -> Boxes | Steps | None:
+def _size(content: Content, begin: int, end: int, bits: int, most: int) -> int:
+    """Return how many rows a track takes at most."""
     if isinstance(content, Lanes):
-        return boxes(content, begin, end, bits, most + 2)
-    return content.within(begin, end, bits, most)
+        return count_boxes(content, begin, end, bits, most)
+    return content.count_within(begin, end, bits)
+
+
+def _drawn(content: Content, begin: int, end: int, bits: int, size: int) -> Boxes | Steps:
+    if isinstance(content, Lanes):
+        part: Boxes | Steps | None = boxes(content, begin, end, bits, size + 2)
+    else:
+        part = content.within(begin, end, bits, size)
+    return part if part is not None else no_steps(0)
 
 
 def _frame(

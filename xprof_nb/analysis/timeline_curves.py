@@ -80,6 +80,11 @@ class Samples:
         firsts = np.arange(0, max(len(self), 1), _BLOCK)
         return np.minimum.reduceat(self.value, firsts), np.maximum.reduceat(self.value, firsts)
 
+    def count_within(self, begin_ps: int, end_ps: int, bits: int) -> int:
+        """Return how many stretches there are at most."""
+        low, high = np.searchsorted(self.start_ps, [begin_ps, end_ps])
+        return min(_buckets(begin_ps, end_ps, bits), 2 * int(high - low) + 2)
+
     def within(self, begin_ps: int, end_ps: int, bits: int, most: int) -> Steps | None:
         """Return the curve in buckets of ``2**bits`` ps, None if there are more than ``most``."""
         if not len(self):
@@ -122,6 +127,10 @@ class Rates:
         firsts = np.arange(0, len(whole), _BLOCK)
         return np.concatenate([np.zeros(1), np.cumsum(np.add.reduceat(whole, firsts) if len(whole) else whole)])
 
+    def count_within(self, begin_ps: int, end_ps: int, bits: int) -> int:
+        """Return how many stretches there are at most."""
+        return _buckets(begin_ps, end_ps, bits)
+
     def total(self, begin_ps: int, end_ps: int) -> float:
         """Return the work done in a window."""
         at = np.array([begin_ps, end_ps], np.int64)
@@ -132,10 +141,9 @@ class Rates:
 
     def within(self, begin_ps: int, end_ps: int, bits: int, most: int) -> Steps | None:
         """Return the rate in buckets of ``2**bits`` ps, equal neighbours as one, None if there are too many."""
-        first = (begin_ps >> bits) + 1
-        last = -(-end_ps >> bits)
-        if last - first + 1 > most:
+        if _buckets(begin_ps, end_ps, bits) > most:
             return None
+        first, last = (begin_ps >> bits) + 1, -(-end_ps >> bits)
         inner = np.arange(first, max(last, first), dtype=np.int64) << bits
         at = np.concatenate([[begin_ps], inner[inner < end_ps], [end_ps]]).astype(np.int64)
         lanes, done = self.lanes, np.zeros(len(at))
@@ -146,6 +154,10 @@ class Rates:
         end = np.append(start[1:], at[-1])
         value = value[changes]
         return Steps(start, end - start, value, value, value, np.ones(len(value), np.int32))
+
+
+def _buckets(begin_ps: int, end_ps: int, bits: int) -> int:
+    return ((end_ps - 1) >> bits) - (begin_ps >> bits) + 1
 
 
 def no_steps(rows: int) -> Steps:

@@ -17,7 +17,7 @@ Codes = NDArray[np.int32]
 
 MOST_LANES = 255
 """What nests or overlaps deeper shares the last lane, cut where it would cover what is there already."""
-BLOCK_EVENTS = 256
+FEWEST_EVENTS = 32
 _MOST_CELLS = 2_000_000
 _MOST_EQUAL = 64
 
@@ -50,9 +50,10 @@ class Lanes:
     block: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the blocks of `time_before` longer where there are so many names that it would grow large."""
-        cells = len(self.name) * max(len(self.names), 1)
-        object.__setattr__(self, "block", max(BLOCK_EVENTS, -(-cells // _MOST_CELLS)))
+        """Make the blocks of `time_before` longer where there are so many names that it, or a row of it, is large."""
+        names = max(len(self.names), 1)
+        cells = len(self.name) * names
+        object.__setattr__(self, "block", max(FEWEST_EVENTS, names // 2, -(-cells // _MOST_CELLS)))
 
     def __len__(self) -> int:
         return len(self.name)

@@ -64,6 +64,11 @@ def bucket_bits(begin_ps: int, end_ps: int, pixels: int) -> int:
     return max((max(end_ps - begin_ps, 1) // pixels).bit_length() - 1, 0)
 
 
+def count_boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int, most: int) -> int:
+    """Return how many boxes there would be, ``most + 1`` if more: a fraction of the work of drawing them."""
+    return int(_count(lanes.first, lanes.start_ps, lanes.duration_ps, begin_ps, end_ps, bits, most))
+
+
 def boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int, most: int) -> Boxes | None:
     """Return the boxes of a track in a window with buckets of ``2**bits`` ps, None if there are more than ``most``."""
     lane, count, name = (np.empty(most, np.int32) for _ in range(3))
@@ -95,28 +100,51 @@ def _first_not_before(start: Any, low: int, high: int, moment: int) -> Any:
 
 
 @njit
+def _first_seen(start: Any, duration: Any, low: int, high: int, begin: int) -> Any:
+    """Return the first row of a lane of which something lies at or after a moment."""
+    at = _first_not_before(start, low, high, begin)
+    return at - 1 if at > low and start[at - 1] + duration[at - 1] > begin else at
+
+
+@njit
+def _bucket(start: Any, duration: Any, at: int, high: int, begin: int, end: int, bits: int) -> Any:
+    """Return where the next bucket of a lane begins, and up to where this one is one run."""
+    if start[at] < begin:
+        return at + 1, at  # what began before the window stands for itself
+    bound = min(((start[at] >> bits) + 1) << bits, end)
+    following = _first_not_before(start, at, high, max(bound, start[at] + 1))
+    return following, following - 1 if duration[following - 1] >= 1 << bits else following
+
+
+@njit
+def _count(first: Any, start: Any, duration: Any, begin: int, end: int, bits: int, most: int) -> Any:
+    n = 0
+    for lane in range(len(first) - 1):
+        at = _first_seen(start, duration, first[lane], first[lane + 1], begin)
+        while at < first[lane + 1] and start[at] < end:
+            following, narrow = _bucket(start, duration, at, first[lane + 1], begin, end, bits)
+            n += (narrow > at) + (narrow < following)
+            if n > most:
+                return most + 1
+            at = following
+    return n
+
+
+@njit
 def _boxes(
     first: Any, start: Any, duration: Any, name: Any, block: int, before: Any,
     begin: int, end: int, bits: int,
     out_lane: Any, out_row: Any, out_start: Any, out_duration: Any, out_busy: Any, out_count: Any, out_name: Any,
 ) -> Any:  # fmt: skip
     most, n = len(out_lane), 0
-    width = np.int64(1) << bits
     weight = np.zeros(before.shape[1], np.int64)
     for lane in range(len(first) - 1):
-        low, high = first[lane], first[lane + 1]
-        at = _first_not_before(start, low, high, begin)
-        if at > low and start[at - 1] + duration[at - 1] > begin:
-            at -= 1
-        while at < high and start[at] < end:
+        at = _first_seen(start, duration, first[lane], first[lane + 1], begin)
+        while at < first[lane + 1] and start[at] < end:
             if n + 2 > most:
                 return -1
-            bound = min(((start[at] >> bits) + 1) << bits, end)
-            following = _first_not_before(start, at, high, max(bound, start[at] + 1))
-            if start[at] < begin:
-                following = at + 1  # what began before the window stands for itself
+            following, narrow = _bucket(start, duration, at, first[lane + 1], begin, end, bits)
             last = following - 1
-            narrow = last if duration[last] >= width or start[at] < begin else following
             if narrow > at:
                 name_of, busy = _summed(duration, name, block, before, weight, at, narrow)
                 reached = start[narrow - 1] + duration[narrow - 1]
@@ -172,4 +200,5 @@ def _summed(duration: Any, name: Any, block: int, before: Any, weight: Any, low:
 @warm_up
 def _warm() -> None:
     columns = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint32)
-    boxes(Lanes(["a"], [None], np.array([0, 1]), *columns), 0, 2, 0, 4)
+    lanes = Lanes(["a"], [None], np.array([0, 1]), *columns)
+    boxes(lanes, 0, 2, 0, 4), count_boxes(lanes, 0, 2, 0, 4)
