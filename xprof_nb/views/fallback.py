@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from xprof_nb.model import units
 from xprof_nb.views import layouts
-from xprof_nb.views.layouts import LONGEST_NOTE, TREES, Column, one_line
+from xprof_nb.views.layouts import LONGEST_NOTE, Column, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -73,8 +73,8 @@ def table(result: Tabular, notes: Iterable[str] = (), rows: int = ROWS) -> Table
     rows
         How many of them.
     """
-    is_tree = result.query in TREES
     everything = layouts.rows(result.query, result.frame, result.summary)
+    is_tree = layouts.is_tree(result.query, everything)
     frame = _top_of_tree(everything, rows) if is_tree else everything.head(rows)
     total = int(result.summary.get("node_count") or len(everything)) if is_tree else len(everything)
     shown = f"{len(frame)} of {units.count(total)} rows" if total > len(frame) else f"{len(frame)} rows"

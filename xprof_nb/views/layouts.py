@@ -13,8 +13,7 @@ from xprof_nb.model import units
 
 LONGEST_NAME = 72
 LONGEST_NOTE = 500
-TREES = frozenset({"op_profile", "framework_ops"})
-"""Questions whose answer is a tree in preorder, with a ``depth``."""
+_TREES = frozenset({"op_profile", "framework_ops"})
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Column:
 
 def rows(query: str, frame: pd.DataFrame, summary: Mapping[str, Any]) -> pd.DataFrame:
     """Return what is worth a table: the answer's rows, but of memory over time who held its peak."""
-    if query != "memory":
+    if query != "memory" or "peak_bytes" not in summary:
         return frame
     held = [
         {"device": allocator["device"] or allocator["allocator"], **holder}
@@ -41,10 +40,16 @@ def rows(query: str, frame: pd.DataFrame, summary: Mapping[str, Any]) -> pd.Data
 
 def columns(query: str, frame: pd.DataFrame) -> tuple[Column, ...]:
     """Return the columns of a question's table; of one without a layout all that say anything."""
-    layout = _LAYOUTS.get(query)
-    if layout is not None:
+    anchor, layout = _LAYOUTS.get(query, ("", None))
+    if layout is not None and anchor in frame:
         return tuple(layout(frame))
-    return tuple(_named(frame, _NAMES.get(query, tuple(frame.columns))))
+    names = _NAMES.get(query, ())
+    return tuple(_named(frame, names if names and names[0] in frame else tuple(frame.columns)))
+
+
+def is_tree(query: str, frame: pd.DataFrame) -> bool:
+    """Whether the rows are a tree in preorder, with a ``depth``; xprof's own tables are lists."""
+    return query in _TREES and "depth" in frame
 
 
 def one_line(text: object, longest: int = LONGEST_NAME) -> str:
@@ -138,12 +143,13 @@ def _overview(frame: pd.DataFrame) -> list[Column]:
     return [_column(frame, "name", "name"), Column("value", values), definitions]
 
 
-_LAYOUTS: dict[str, Callable[[pd.DataFrame], list[Column]]] = {
-    "op_profile": _op_profile,
-    "ops": _ops,
-    "overview": _overview,
-    "framework_ops": _framework_ops,
-    "roofline": _roofline,
+# Each with a column that says the frame is the one it is for: xprof's own table of a question has others.
+_LAYOUTS: dict[str, tuple[str, Callable[[pd.DataFrame], list[Column]]]] = {
+    "op_profile": ("depth", _op_profile),
+    "ops": ("work_kind", _ops),
+    "overview": ("definition", _overview),
+    "framework_ops": ("depth", _framework_ops),
+    "roofline": ("level", _roofline),
 }
 
 
