@@ -250,7 +250,7 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
 
 
 def _finite(answer: Answer) -> Answer:
-    """Return an answer in which what overflowed is missing: JSON has no infinity, and it is no measurement."""
+    """Return an answer in which what overflowed is missing, since it is no measurement, and nothing is said twice."""
     import numpy as np
 
     frame = answer.frame
@@ -261,4 +261,4 @@ def _finite(answer: Answer) -> Answer:
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in answer.summary.items()
     }
-    return replace(answer, frame=frame, summary=summary)
+    return replace(answer, frame=frame, summary=summary, notes=tuple(dict.fromkeys(answer.notes)))

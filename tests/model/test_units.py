@@ -127,6 +127,7 @@ def test_a_unit_of_its_own(value, unit, text):
         ("step_time_ps", "step time"),
         ("start_ns", "start"),
         ("idle_fraction", "idle"),
+        ("time_fraction", "share"),
         ("flops_per_s", "FLOP/s"),
         ("hbm_bytes_per_s", "HBM B/s"),
         ("bytes_accessed", "bytes accessed"),

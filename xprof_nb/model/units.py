@@ -103,7 +103,7 @@ def formatter(column: str) -> Callable[..., str]:
 
 def heading(column: str) -> str:
     """Return a column's name for people, without the unit its cells carry: ``step_time_ps`` is ``"step time"``."""
-    name = _UNIT.sub("", column)
+    name = _UNIT.sub("", column.replace("time_fraction", "share"))
     for short, long in _HEADINGS.items():
         name = name.replace(short, long)
     return " ".join(name.split("_")) or column
