@@ -32,11 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Query:
-    """One registered question."""
+    """One registered question.
+
+    Attributes
+    ----------
+    writes
+        The parameter that, when given, changes what is kept with the run.
+    """
 
     name: str
     params: type[Filters]
     function: Callable[[ProfileData, Any], Answer]
+    writes: str = ""
 
 
 def _ops(profile: ProfileData, params: Filters) -> Answer:
@@ -223,9 +230,15 @@ REGISTER: dict[str, Query] = {
         Query("trace_search", TraceSearchParams, _trace_search),
         Query("trace_event", TraceEventParams, _trace_event),
         Query("trace_selection", TraceSelectionParams, _trace_selection),
-        Query("trace_marks", TraceMarksParams, _trace_marks),
+        Query("trace_marks", TraceMarksParams, _trace_marks, writes="markers"),
     )
 }
+
+
+def changes(name: str, params: Mapping[str, Any]) -> bool:
+    """Whether asking so changes what is kept with the run."""
+    query = REGISTER.get(name)
+    return query is not None and query.writes != "" and params.get(query.writes) is not None
 
 
 def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None) -> Answer:

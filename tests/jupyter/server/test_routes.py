@@ -249,3 +249,12 @@ async def test_a_changed_file_is_read_again(ask, logdir):
 async def test_a_path_no_file_system_can_write_is_refused(ask):
     status, body = await ask("query", {"run": "\ud800", "query": "echo"})
     assert (status, body["error"]["kind"]) == (403, "ForbiddenPathError")
+
+
+async def test_who_may_only_read_may_not_change_a_runs_markers(ask, logdir, jp_serverapp, monkeypatch, stand_ins):
+    monkeypatch.setattr(jp_serverapp.authorizer, "is_authorized", lambda _h, _user, action, _resource: action == "read")
+    body = {"run": str(logdir), "query": "echo"}
+    assert (await ask("query", body))[0] == 200
+    marks = {"run": str(logdir), "query": "trace_marks"}
+    assert (await ask("query", {**marks, "params": {"markers": []}}))[0] == 403
+    assert (await ask("query", marks))[0] != 403

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -96,6 +97,12 @@ class Handler(APIHandler):
         """Run a function on the pool; its errors become answers."""
         return await asyncio.get_running_loop().run_in_executor(self.service.pool, function, *arguments)
 
+    async def require(self, action: str) -> None:
+        """Refuse who may not do more than the route itself asks for."""
+        allowed = self.authorizer.is_authorized(self, self.current_user, action, self.auth_resource)
+        if not (await allowed if inspect.isawaitable(allowed) else allowed):
+            raise web.HTTPError(403, f"not allowed to {action} {self.auth_resource}")
+
     def body(self, required: dict[str, type], optional: dict[str, type]) -> dict[str, Any]:
         """Return the JSON object of the request, with exactly the keys and types a route takes.
 
@@ -181,6 +188,8 @@ class QueryHandler(Handler):
     async def post(self) -> None:
         """Return the columns that answer a registered question."""
         body = self.body({"run": str, "query": str}, {"params": dict})
+        if await self.work(_changes, body["query"], body.get("params", {})):
+            await self.require("write")
         data = await self.work(_ask, self.service, body["run"], body["query"], body.get("params", {}))
         self.set_header("Cache-Control", "no-store")
         self.finish(data, set_content_type="application/octet-stream")
@@ -222,6 +231,12 @@ def _ask(service: Service, run: str, query: str, params: dict[str, Any]) -> byte
 
     answer = queries.ask(service.profile(run), query, {**_AT_MOST.get(query, {}), **params})
     return columns.encode(answer.frame, {"summary": dict(answer.summary), "notes": list(answer.notes)})
+
+
+def _changes(query: str, params: dict[str, Any]) -> bool:
+    from xprof_nb import queries  # noqa: PLC0415
+
+    return queries.changes(query, params)
 
 
 def _snapshot(service: Service, run: str, view: str, params: dict[str, Any]) -> dict[str, Any]:
