@@ -17,9 +17,9 @@ import pytest
 
 import xprof_nb as xp
 from xprof_nb import queries
-from xprof_nb.api import Result
 from xprof_nb.model import columns
 from xprof_nb.model.answer import Answer
+from xprof_nb.result import Result
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import pytest
 
 import xprof_nb as xp
-from xprof_nb import cli
+from xprof_nb import args, cli
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +173,34 @@ def test_a_folder_whose_name_is_not_utf8_is_listed(tmp_path, logdir, chosen) -> 
     assert (done.returncode, done.stderr) == (0, b"")
     if chosen == "json":
         assert [entry["run"] for entry in json.loads(done.stdout)] == ["new", "old"]
+
+
+QUESTIONS = sorted({name for name, _ in args._QUESTIONS} - {"sql"})
+
+
+@pytest.mark.parametrize("verb", QUESTIONS)
+def test_every_question_has_a_verb_that_answers(run, verb) -> None:
+    status, out, err = run(verb, "--top", "3")
+    assert (status, err) == (0, "")
+    assert out.startswith(f"{verb.replace('-', ' ')} of new")
+
+
+def test_sql_and_its_schema(run) -> None:
+    status, out, _ = run("sql", "SELECT op, self_time_ps FROM ops ORDER BY 2 DESC LIMIT 1")
+    assert status == 0
+    assert "self time" in out
+    assert "self_time_ps" in run("sql", "--format", "csv")[1]
+    assert run("sql", "DROP TABLE ops")[0] == 2
+
+
+def test_what_other_tools_read_is_whole_whatever_is_shown(run, tmp_path) -> None:
+    assert run("graph", "--format", "dot", "--top", "1")[1].startswith("digraph")
+    assert run("graph", "--format", "hlo")[1].startswith("HloModule")
+    status, _, err = run("trace", "--format", "chrome")
+    assert status == 2
+    assert "-o run.trace.json.gz" in err
+    assert run("trace", "-o", str(tmp_path / "run.pftrace"))[0] == 0
+    assert (tmp_path / "run.pftrace").stat().st_size > 1000
+    path = tmp_path / "run.trace.json"
+    assert run("trace", "--format", "chrome", "-o", str(path))[0] == 0
+    assert json.loads(path.read_text())["traceEvents"]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xprof_nb import queries
 from xprof_nb.errors import UsageError
-from xprof_nb.model.answer import Answer
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.params import By
+from xprof_nb.result import Graph, Result, result_of
+
+__all__ = ["Graph", "Profile", "Result", "hardware", "open", "runs", "sql_schema"]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,8 +205,7 @@ class Profile:
 
     def graph(self, program: str | int | None = None, op: str | None = None, **filters: Any) -> Graph:
         """Return the neighbourhood of an op in its program; ``radius=`` says how many edges around it."""
-        given = {name: value for name, value in {"program": program, "op": op, **filters}.items() if value is not None}
-        return Graph(queries.ask(self.data, "graph", given), "graph", given, self)
+        return cast("Graph", self.ask("graph", program=program, op=op, **filters))
 
     def roofline(self, **filters: Any) -> Result:
         """Return program, steps and ops against the roofs of every memory level and element type."""
@@ -255,15 +253,12 @@ class Profile:
             ``host=`` and ``device=`` leave their tracks; ``step=``, ``window_ps=``, or ``start_ps=`` and ``end_ps=``
             in ps from the beginning of the timeline, say what the view shows first.
         """
-        from xprof_nb.trace import Trace
-
-        asked = self.ask("trace", **filters)
-        return Trace(asked.answer, asked.query, asked.params, self)
+        return cast("Trace", self.ask("trace", **filters))
 
     def ask(self, query: str, /, **params: Any) -> Result:
         """Ask a registered question by name."""
         given = {name: value for name, value in params.items() if value is not None}
-        return Result(queries.ask(self.data, query, given), query, given, self)
+        return result_of(query)(queries.ask(self.data, query, given), query, given, self)
 
     def __repr__(self) -> str:
         devices = ", ".join(device.name for device in self.devices[:4])
@@ -272,114 +267,3 @@ class Profile:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         return self.op_profile()._repr_mimebundle_(include, exclude)
-
-
-class Result:
-    """An answer: numbers, and how they show themselves.
-
-    Attributes
-    ----------
-    query, params
-        The question that was asked.
-    profile
-        The profile it was asked about.
-    """
-
-    def __init__(self, answer: Answer, query: str, params: Mapping[str, Any], profile: Profile) -> None:
-        self.answer = answer
-        self.query = query
-        self.params = dict(params)
-        self.profile = profile
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The rows; units are in the column names, missing is NaN."""
-        return self.answer.frame
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The headline values."""
-        return dict(self.answer.summary)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is missing or estimated, and why."""
-        return self.answer.notes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return rows, summary and notes as plain JSON-able values; missing is None."""
-        from xprof_nb.model.columns import plain_rows
-
-        return {
-            "query": self.query,
-            "params": self.params,
-            "summary": self.summary,
-            "notes": list(self.notes),
-            "rows": plain_rows(self.frame),
-        }
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the rows as CSV; return the text if no path is given.
-
-        Text that a spreadsheet would run as a formula is preceded by an apostrophe.
-        """
-        text = io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(self.frame.columns)
-        for row in self.frame.itertuples(index=False):
-            writer.writerow([_harmless(value) for value in row])
-        if path is None:
-            return text.getvalue()
-        Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
-        return None
-
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write one self-contained page: the view with its data, needing neither network nor kernel."""
-        from xprof_nb.views import page
-
-        return page.write(self, path)
-
-    def __repr__(self) -> str:
-        return f"<{self.query} of {self.profile.name!r}: {len(self.frame)} rows>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:  # noqa: ARG002
-        from xprof_nb.views import mimebundle
-
-        return mimebundle(self)
-
-
-class Graph(Result):
-    """An answer of `Profile.graph`, which other tools can read too."""
-
-    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the graph in the DOT language, for graphviz and others; return the text if no path is given."""
-        return _written(queries.graph_dot(self.answer), path)
-
-    def to_text(self, path: str | os.PathLike[str] | None = None, long: bool = False) -> str | None:
-        """Write the whole program as HLO text; return it if no path is given.
-
-        Parameters
-        ----------
-        long
-            With framework ops, source lines and what the compiler's backend noted.
-        """
-        number = self.summary.get("program_id")
-        if number is None:
-            raise UsageError("there is no program to write", hint=" ".join(self.notes))
-        return _written(queries.program_text(self.profile.programs[int(number)], long), path)
-
-
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", newline="")
-    return None
-
-
-def _harmless(value: object) -> object:
-    """Return a CSV cell that no spreadsheet takes for a formula; missing is empty."""
-    if value is None or value != value:  # noqa: PLR0124
-        return ""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return "'" + value
-    return value

@@ -20,9 +20,11 @@ from xprof_nb.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Format = Literal["table", "json", "csv", "html", "dot", "hlo"]
+Format = Literal["table", "json", "csv", "html", "dot", "hlo", "chrome", "perfetto"]
 Action = Literal["wait", "status", "cancel"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "html")
+EXPORTS: dict[str, tuple[Format, ...]] = {"graph": ("dot", "hlo"), "trace": ("chrome", "perfetto")}
+"""Formats that other tools read, by question."""
 GROUPINGS = ("program", "category", "framework", "source")
 LONGEST_CAPTURE_S = 3600.0
 _OF_EVERY_QUESTION = ("run", "logdir", "top", "format", "output")
@@ -39,6 +41,7 @@ _QUESTIONS = (
     ("graph", "show what an op reads and who reads it"),
     ("collectives", "list collectives and asynchronous copies, and how much of them is exposed"),
     ("input-pipeline", "say what each step waited for"),
+    ("trace", "show the timeline, or write it for other viewers"),
     ("events", "list the events of the file"),
     ("sql", "ask in SQL over all tables of a run"),
 )
@@ -305,7 +308,7 @@ def _add_question(add_verb: _Verb, name: str, about: str) -> None:
     for flag, options in _FILTERS.items():
         verb.add_argument(flag, **options)
     verb.add_argument("--top", metavar="N", type=_row_count, help="how many rows to show")
-    _add_format(verb, (*FORMATS, "dot", "hlo") if query == "graph" else FORMATS)
+    _add_format(verb, (*FORMATS, *EXPORTS.get(query, ())))
     verb.add_argument("-o", "--output", metavar="FILE", help="write there instead of showing")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xprof_nb.api import Result
+from xprof_nb.result import Result
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,19 +8,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import api
+from xprof_nb.args import EXPORTS
 from xprof_nb.errors import NotFoundError, UsageError
 from xprof_nb.model import units
 from xprof_nb.model.columns import plain_rows
+from xprof_nb.result import Graph, Result
 from xprof_nb.runs import default_logdir
 from xprof_nb.views import fallback
 from xprof_nb.views.layouts import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from xprof_nb.args import Format, ListCommand, OpenCommand, QueryCommand
 
-_BY_SUFFIX: dict[str, Format] = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
+_BY_SUFFIX: dict[str, Format] = {
+    ".json": "json",
+    ".csv": "csv",
+    ".html": "html",
+    ".htm": "html",
+    ".dot": "dot",
+    ".hlo": "hlo",
+    ".pftrace": "perfetto",
+    ".perfetto-trace": "perfetto",
+}
+_FILES: dict[Format, tuple[tuple[str, str], Callable[[Any, str], Path]]] = {
+    "html": (("a page", "page.html"), lambda result, path: result.to_html(path)),
+    "chrome": (("a trace", "run.trace.json.gz"), lambda result, path: result.to_chrome_json(path)),
+    "perfetto": (("a trace", "run.pftrace"), lambda result, path: result.to_perfetto(path)),
+}
+"""Formats too long for a terminal: what each is, a name for it, and who writes it."""
 _RUN_COLUMNS = {
     "run": "run",
     "started": "started",
@@ -51,17 +70,17 @@ def open_run(command: OpenCommand | QueryCommand) -> api.Profile:
     return api.open(command.run)
 
 
-def ask(command: QueryCommand) -> api.Result:
+def ask(command: QueryCommand) -> Result:
     """Ask a command's question about its run; of a tree `top` are the largest nodes, of a list the first rows."""
     params = dict(command.params)
     is_tree = command.query == "op_profile"
     if is_tree and command.top is not None:
         params["limit"] = command.top
     result = open_run(command).ask(command.query, **params)
-    if is_tree or command.top is None:
+    if is_tree or command.top is None or answer_format(command) in EXPORTS.get(command.query, ()):
         return result
     first = replace(result.answer, frame=result.frame.head(command.top))
-    return api.Result(first, result.query, result.params, result.profile)
+    return type(result)(first, result.query, result.params, result.profile)
 
 
 def list_runs(command: ListCommand) -> pd.DataFrame:
@@ -95,13 +114,15 @@ def describe(profile: api.Profile) -> str:
     return "\n".join(f"{name:9} {value}" for name, value in lines.items() if value)
 
 
-def write(result: api.Result, command: QueryCommand) -> str:
+def write(result: Result, command: QueryCommand) -> str:
     """Write an answer as its command wants it, and return what is left to print."""
     chosen = answer_format(command) or "table"
-    if chosen == "html":
+    writer = _FILES.get(chosen)
+    if writer is not None:
         if command.output is None:
-            raise UsageError("a page is written to a file", hint="Say which: -o page.html")
-        return f"wrote {result.to_html(command.output)}"
+            what, example = writer[0]
+            raise UsageError(f"{what} is written to a file", hint=f"Say which: -o {example}")
+        return f"wrote {writer[1](result, command.output)}"
     text = text_of(result, chosen, command.top)
     if command.output is None:
         return text
@@ -109,12 +130,14 @@ def write(result: api.Result, command: QueryCommand) -> str:
     return f"wrote {command.output}"
 
 
-def text_of(result: api.Result, chosen: Format, top: int | None) -> str:
+def text_of(result: Result, chosen: Format, top: int | None) -> str:
     """Return an answer as text: a table in human units, or all of it as JSON or CSV with units in the names."""
     if chosen == "json":
         return json.dumps(result.to_dict(), indent=1, allow_nan=False)
     if chosen == "csv":
         return (result.to_csv() or "").rstrip("\r\n")
+    if isinstance(result, Graph) and chosen in ("dot", "hlo"):
+        return ((result.to_dot() if chosen == "dot" else result.to_text(long=True)) or "").rstrip()
     return fallback.plain(fallback.table(result, rows=top or fallback.ROWS))
 
 

@@ -25,13 +25,14 @@ ROOMS = {
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",
     "views": "errors model formats analysis queries snapshot views | api",
-    "api": "errors model params queries runs | capture trace views",
-    "trace": "api | analysis",
+    "result": "errors model queries | api trace views",
+    "trace": "result | analysis",
+    "api": "errors model params queries result runs | capture trace",
     "args": "errors model",
     "doctor": "errors model formats runs capture",
-    "verbs": "errors model args api runs views",
+    "verbs": "errors model args api result runs views",
     "cli": "errors model args api doctor verbs runs",
-    "jupyter": "errors model formats args api doctor verbs runs capture jupyter | views",
+    "jupyter": "errors model formats args api result doctor verbs runs capture jupyter | views",
     "jupyter.server": "errors model runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}

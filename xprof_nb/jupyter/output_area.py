@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from xprof_nb.api import Result
+    from xprof_nb.result import Result
 
 T = TypeVar("T")
 
