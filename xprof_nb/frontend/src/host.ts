@@ -24,6 +24,8 @@ export interface Snapshot {
   readonly notes: readonly string[];
   readonly table: Columns;
   readonly details: { readonly [key: string]: Summary };
+  /** What a view keeps besides its table. */
+  readonly extra: Summary;
   readonly rowsTotal: number | null;
 }
 

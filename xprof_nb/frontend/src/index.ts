@@ -23,5 +23,6 @@ export { showFailure, showWaiting } from './shell/status';
 
 /** The views there are; each is loaded when it is first shown. */
 export const views: ReadonlyMap<string, () => Promise<{ mount: Mount }>> = new Map([
-  ['op_profile', () => import('./op_profile/view')]
+  ['op_profile', () => import('./op_profile/view')],
+  ['trace', () => import('./timeline/view')]
 ]);

@@ -32,6 +32,7 @@ export function readPayload(payload: unknown): Snapshot {
     notes: texts(data.notes),
     table: readTable(table),
     details: readDetails(data.details),
+    extra: record(data.extra) as Summary,
     rowsTotal: typeof data.rows_total === 'number' ? data.rows_total : null
   };
 }

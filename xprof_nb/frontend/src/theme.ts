@@ -11,10 +11,11 @@ export function currentTheme(): Theme {
   return systemIsDark()?.matches ? 'dark' : 'light';
 }
 
-/** Keep `data-theme` of an element equal to the page's theme; returns how to stop. */
-export function followTheme(el: HTMLElement): () => void {
+/** Keep `data-theme` of an element equal to the page's theme, and tell of each change; returns how to stop. */
+export function followTheme(el: HTMLElement, changed: () => void = () => {}): () => void {
   const apply = () => {
     el.dataset.theme = currentTheme();
+    changed();
   };
   const observer = new MutationObserver(apply);
   observer.observe(document.body, {

@@ -1,33 +1,26 @@
 /** The table as text: what is copied into a spreadsheet or saved as a file. */
+import { type Cells, toCsv as csvOf, toTsv as tsvOf } from '../shell/delimited';
 import { ancestors } from './rows';
 import { LABELS, MEASURES, type OpNode, type OpTree } from './tree';
 
-const DEPTH = 'depth';
-
 /** Tab-separated rows for pasting. */
 export function toTsv(tree: OpTree): string {
-  return lines(tree, '\t', (value) => guarded(value).replace(/[\t\r\n]+/g, ' '));
+  return tsvOf(cells(tree));
 }
 
 /** Comma-separated rows, RFC 4180. */
 export function toCsv(tree: OpTree): string {
-  return lines(tree, ',', (value) => {
-    const safe = guarded(value);
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  });
+  return csvOf(cells(tree));
 }
 
-function lines(tree: OpTree, separator: string, quote: (text: string) => string): string {
-  const head = [DEPTH, 'kind', ...LABELS, ...MEASURES].join(separator);
-  const rows = [...preorder(tree.top)].map((node) =>
-    [
-      String(ancestors(node).length),
-      quote(node.kind),
-      ...LABELS.map((name) => quote(node.labels[name] ?? '')),
-      ...MEASURES.map((name) => (Number.isNaN(node.measures[name]) ? '' : String(node.measures[name])))
-    ].join(separator)
-  );
-  return `${[head, ...rows].join('\r\n')}\r\n`;
+function cells(tree: OpTree): Cells[] {
+  const rows = [...preorder(tree.top)].map((node) => [
+    ancestors(node).length,
+    node.kind,
+    ...LABELS.map((name) => node.labels[name] ?? ''),
+    ...MEASURES.map((name) => node.measures[name])
+  ]);
+  return [['depth', 'kind', ...LABELS, ...MEASURES], ...rows];
 }
 
 function* preorder(nodes: readonly OpNode[]): Iterable<OpNode> {
@@ -35,9 +28,4 @@ function* preorder(nodes: readonly OpNode[]): Iterable<OpNode> {
     yield node;
     yield* preorder(node.children);
   }
-}
-
-// A spreadsheet would run a cell that begins like this as a formula.
-function guarded(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

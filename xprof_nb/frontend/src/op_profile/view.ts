@@ -6,6 +6,7 @@ import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { KINDS, kindOf } from '../kinds';
 import { number } from '../payload';
 import { header } from '../shell/header';
+import { KeyHelp } from '../shell/key_help';
 import { legend } from '../shell/legend';
 import { emptyBox, notesBox } from '../shell/notes';
 import { copyText, downloadText, fileName } from '../shell/save';
@@ -17,7 +18,7 @@ import detailsStyle from './details.css?inline';
 import { DetailsArea } from './details_area';
 import { explainCell, explainHeader } from './explain';
 import type { Field } from './fields';
-import { KeyHelp } from './key_help';
+
 import { keyBindings } from './keyboard';
 import { ancestors, countOps, type Row, type Sort, searchTerms, visibleRows } from './rows';
 import { toCsv, toTsv } from './save';

@@ -1,7 +1,7 @@
 /** The list of keys that `?` shows. */
 import { h } from '../dom';
 import { type KeyBinding, keyList } from '../keys';
-import { hideOverlay, showOverlay } from '../shell/overlay';
+import { hideOverlay, showOverlay } from './overlay';
 
 export class KeyHelp {
   readonly node = h('div', { class: 'jp-XprofOverlay', attrs: { hidden: '' } });

@@ -1,0 +1,175 @@
+/** Which tracks are shown and in which order: what a person has folded, pinned, hidden, moved and filtered. */
+import type { Track, Tracks } from './tracks';
+
+/** One shown track. */
+export interface Row {
+  readonly track: Track;
+  readonly level: number;
+  /** Null when there is nothing to fold. */
+  readonly isFolded: boolean | null;
+  readonly isPinned: boolean;
+  readonly position: number;
+  readonly setSize: number;
+}
+
+/** What can be kept and restored. */
+export interface Arranged {
+  readonly folded: readonly number[];
+  readonly hidden: readonly number[];
+  readonly pinned: readonly number[];
+}
+
+export class Arrangement {
+  private readonly _folded: Set<number>;
+  private readonly _hidden = new Set<number>();
+  private readonly _pinned: number[] = [];
+  private readonly _order = new Map<Track | null, Track[]>();
+  private _filter: RegExp | null = null;
+
+  constructor(private readonly _tracks: Tracks) {
+    this._folded = new Set(_tracks.all.filter((track) => track.folded).map((track) => track.id));
+  }
+
+  /** The shown tracks: the pinned ones, then the others as a tree. */
+  rows(): Row[] {
+    const matching = this._filter === null ? null : this._matching(this._filter);
+    const rows: Row[] = this._pinned
+      .map((id) => this._tracks.get(id))
+      .filter((track) => track !== undefined)
+      .map((track, index) => ({
+        track,
+        level: 1,
+        isFolded: null,
+        isPinned: true,
+        position: index + 1,
+        setSize: this._pinned.length
+      }));
+    const add = (siblings: readonly Track[], level: number) => {
+      const shown = siblings.filter((track) => !this._isAway(track) && (matching?.has(track) ?? true));
+      shown.forEach((track, index) => {
+        const isFolded = track.children.length === 0 ? null : matching === null && this._folded.has(track.id);
+        rows.push({ track, level, isFolded, isPinned: false, position: index + 1, setSize: shown.length });
+        if (isFolded === false) {
+          add(this._children(track), level + 1);
+        }
+      });
+    };
+    add(this._children(null), 1);
+    return rows;
+  }
+
+  get hiddenCount(): number {
+    return this._hidden.size;
+  }
+
+  get kept(): Arranged {
+    return { folded: [...this._folded], hidden: [...this._hidden], pinned: [...this._pinned] };
+  }
+
+  /** Show only tracks whose name, or that of a track around them, matches; an expression that is none matches as text. */
+  filter(text: string): void {
+    this._filter = text.trim() === '' ? null : expression(text.trim());
+  }
+
+  fold(track: Track, folded: boolean): void {
+    if (folded) {
+      this._folded.add(track.id);
+    } else {
+      this._folded.delete(track.id);
+    }
+  }
+
+  /** Unfold and unhide all that keeps a track out of sight. */
+  reveal(track: Track): void {
+    for (let at: Track | null = track; at !== null; at = at.parent) {
+      this._hidden.delete(at.id);
+      if (at !== track) {
+        this._folded.delete(at.id);
+      }
+    }
+    if (this._filter !== null && !this._matching(this._filter).has(track)) {
+      this._filter = null;
+    }
+  }
+
+  pin(track: Track): void {
+    if (!this._pinned.includes(track.id)) {
+      this._pinned.push(track.id);
+    }
+  }
+
+  unpin(track: Track): void {
+    const at = this._pinned.indexOf(track.id);
+    if (at >= 0) {
+      this._pinned.splice(at, 1);
+    }
+  }
+
+  hide(track: Track): void {
+    this._hidden.add(track.id);
+    this.unpin(track);
+  }
+
+  showHidden(): void {
+    this._hidden.clear();
+  }
+
+  /** Move a track among its siblings, past those that are out of sight too; returns whether it could. */
+  move(track: Track, by: 1 | -1): boolean {
+    const siblings = this._children(track.parent);
+    const shown = siblings.filter((sibling) => !this._isAway(sibling));
+    const neighbour = shown[shown.indexOf(track) + by];
+    if (neighbour === undefined) {
+      return false;
+    }
+    this.place(track, neighbour, by === 1);
+    return true;
+  }
+
+  /** Put a track before or after one of its siblings. */
+  place(track: Track, beside: Track, isAfter: boolean): void {
+    if (track === beside || track.parent !== beside.parent) {
+      return;
+    }
+    const others = this._children(track.parent).filter((sibling) => sibling !== track);
+    others.splice(others.indexOf(beside) + (isAfter ? 1 : 0), 0, track);
+    this._order.set(track.parent, others);
+  }
+
+  private _children(parent: Track | null): readonly Track[] {
+    return this._order.get(parent) ?? parent?.children ?? this._tracks.top;
+  }
+
+  private _isAway(track: Track): boolean {
+    return this._hidden.has(track.id) || this._pinned.includes(track.id);
+  }
+
+  private _matching(filter: RegExp): Set<Track> {
+    const found = new Set<Track>();
+    for (const track of this._tracks.all) {
+      if (!found.has(track) && filter.test(track.name)) {
+        addAll(track, found);
+        for (let at = track.parent; at !== null; at = at.parent) {
+          found.add(at);
+        }
+      }
+    }
+    return found;
+  }
+}
+
+function addAll(track: Track, found: Set<Track>): void {
+  found.add(track);
+  for (const child of track.children) {
+    addAll(child, found);
+  }
+}
+
+/** A regular expression without regard to case; what is none is looked for as it is written. */
+export function expression(text: string): RegExp {
+  try {
+    return new RegExp(text, 'i');
+  } catch {
+    return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+  }
+}

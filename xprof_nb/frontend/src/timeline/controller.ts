@@ -1,0 +1,383 @@
+/** What a person can do: moves, choices, markers. Changes the state and says what has to be drawn again. */
+import type { Summary } from '../host';
+import { number, record, text } from '../payload';
+import type { Camera } from './camera';
+import type { DetailsEvents } from './details';
+import type { MarkerStore } from './marker_store';
+import type { Painter } from './painter';
+import type { Panes } from './panes';
+import { isSamePick, neighbour, type Picked, pickAt, pickedFrom } from './picking';
+import type { Point } from './pointer';
+import type { SelectionEvents } from './selection_pane';
+import { around, lengthOf, reaching, type Span, shifted, spanOf, zoomed } from './span';
+import type { Layer, Stage } from './stage';
+import type { State } from './state';
+import type { TrackControl } from './track_control';
+import { isHeading, type Track } from './tracks';
+import { spoken, windowText } from './words';
+
+/** What the controller works with. */
+export interface Parts {
+  readonly state: State;
+  readonly stage: Stage;
+  readonly painter: Painter;
+  readonly camera: Camera;
+  readonly panes: Panes;
+  readonly tracks: TrackControl;
+  readonly store: MarkerStore;
+}
+
+export interface ControllerEvents {
+  announce(text: string): void;
+  say(text: string): void;
+  /** The other views of the run may follow. */
+  follow(detail: Summary): void;
+}
+
+/** Narrower than this an event is not seen: whoever goes to it is brought closer. */
+const SEEN_FROM_PX = 3;
+/** How many times its own length is shown around such an event. */
+const ROOM = 12;
+
+export class Controller {
+  private _eventSummary: Summary | null = null;
+
+  private readonly _state: State;
+  private readonly _stage: Stage;
+  private readonly _painter: Painter;
+  private readonly _camera: Camera;
+  private readonly _panes: Panes;
+  private readonly _tracks: TrackControl;
+  private readonly _store: MarkerStore;
+
+  constructor(
+    parts: Parts,
+    private readonly _events: ControllerEvents,
+    private readonly _selectionEvents: SelectionEvents
+  ) {
+    this._state = parts.state;
+    this._stage = parts.stage;
+    this._painter = parts.painter;
+    this._camera = parts.camera;
+    this._panes = parts.panes;
+    this._tracks = parts.tracks;
+    this._store = parts.store;
+  }
+
+  zoom(factor: number, x = this._stage.width / 2): void {
+    const { target } = this._camera;
+    const at = target.start + (x / Math.max(1, this._stage.width)) * lengthOf(target);
+    this._camera.move(zoomed(target, at, factor, this._state.bounds), 'zoom');
+  }
+
+  /** Zoom by a key or a button: at the pointer when it is over the tracks. */
+  zoomStep(factor: number): void {
+    const x = this._state.pointer?.x ?? this._stage.width / 2;
+    const { target } = this._camera;
+    const at = target.start + (x / Math.max(1, this._stage.width)) * lengthOf(target);
+    this._camera.glide(zoomed(target, at, factor, this._state.bounds), 'zoom');
+  }
+
+  /** Drag: sideways through time, up and down through the tracks. */
+  pan(byX: number, byY: number): void {
+    this._stage.body.scrollTop -= byY;
+    const by = -byX * this._painter.scale.psPerPixel;
+    this._camera.move(shifted(this._camera.span, by, this._state.bounds), 'pan');
+  }
+
+  panStep(part: number): void {
+    const { target } = this._camera;
+    this._camera.glide(shifted(target, part * lengthOf(target), this._state.bounds), 'pan');
+  }
+
+  all(): void {
+    this._camera.glide(this._state.bounds, 'all');
+  }
+
+  /** Show the selection: a stretch of time, an event, or the focus. */
+  fit(): void {
+    const { area, selected, focus, bounds } = this._state;
+    const target = area?.span ?? selected ?? focus;
+    if (target === null) {
+      this._events.say('Nothing is selected: click an event, or drag with Shift.');
+      return;
+    }
+    this._camera.glide(around(target, bounds), 'fit');
+  }
+
+  zoomTo(picked: Picked): void {
+    this.select(picked);
+    this._camera.glide(around(picked, this._state.bounds), 'fit');
+  }
+
+  goToTime(time: number): void {
+    const half = lengthOf(this._camera.target) / 2;
+    this._camera.glide({ start: time - half, end: time + half }, 'go');
+  }
+
+  /** What is under a point of the canvas. */
+  at({ x, y }: Point): { readonly track: Track | null; readonly picked: Picked | null } {
+    const seen = this._state.layout.at(y, this._painter.scrollTop);
+    if (seen === null) {
+      return { track: null, picked: null };
+    }
+    const { track } = seen.place.row;
+    const { scale } = this._painter;
+    return {
+      track,
+      picked: pickAt(seen, x, y, scale, this._state.stretches(track.id, scale.span, scale.psPerPixel))
+    };
+  }
+
+  hover(point: Point | null): Picked | null {
+    const picked = point === null ? null : this.at(point).picked;
+    this._state.pointer = point;
+    this._state.hovered = picked;
+    this._redraw('over');
+    return picked;
+  }
+
+  click(point: Point): void {
+    const { track, picked } = this.at(point);
+    if (track !== null) {
+      this._tracks.activate(track);
+    }
+    if (picked === null) {
+      this.select(null);
+    } else {
+      this.select(picked);
+      void this.openDetails();
+    }
+  }
+
+  doubleClick(point: Point): void {
+    const { picked } = this.at(point);
+    if (picked !== null) {
+      this.zoomTo(picked);
+    }
+  }
+
+  /** Choose an event; an open details pane follows. */
+  select(picked: Picked | null): void {
+    if (!isSamePick(picked, this._state.selected)) {
+      this._state.flows = [];
+      this._eventSummary = null;
+    }
+    this._state.selected = picked;
+    const track = picked === null ? undefined : this._state.tracks.get(picked.track);
+    if (picked !== null && track !== undefined) {
+      this._events.announce(spoken(picked, track));
+      if (this._panes.hasDetails) {
+        void this.openDetails();
+      }
+    }
+    this._redraw('over');
+  }
+
+  /** Details of the chosen event. */
+  async openDetails(): Promise<void> {
+    const { selected } = this._state;
+    const track = selected === null ? undefined : this._state.tracks.get(selected.track);
+    if (selected === null || track === undefined) {
+      return;
+    }
+    const summary = await this._panes.showDetails(selected, track, this._detailsEvents());
+    if (summary !== null && isSamePick(selected, this._state.selected)) {
+      this._eventSummary = summary;
+      this._state.flows = flowsOf(summary);
+      this._redraw('over');
+      this._follow('');
+    }
+  }
+
+  /** Enter: several events drawn as one are brought closer, one is explained. */
+  open(): void {
+    const { selected, bounds, active } = this._state;
+    if (selected === null) {
+      this.stepEvent(1);
+    } else if (selected.count > 1 && Number.isNaN(selected.value)) {
+      this._camera.glide(around(selected, bounds), 'fit');
+    } else {
+      void this.openDetails();
+    }
+    if (selected === null && this._state.selected === null && active !== null && isHeading(active)) {
+      this._tracks.toggleFold();
+    }
+  }
+
+  /** Choose the next event of the active track, or the one before. */
+  stepEvent(by: 1 | -1): void {
+    const { active, selected } = this._state;
+    if (active === null) {
+      return;
+    }
+    const { target } = this._camera;
+    const psPerPixel = lengthOf(target) / Math.max(1, this._stage.width);
+    const from = selected?.track === active.id ? selected : null;
+    const span = from === null ? target : this._state.bounds;
+    const next = neighbour(active.id, from, by, this._state.stretches(active.id, span, psPerPixel));
+    if (next === null) {
+      this._events.announce(from === null ? `No event of ${active.name} in this window.` : 'No more events.');
+      return;
+    }
+    this.select(next);
+    this._camera.glide(reaching(target, next, this._state.bounds), 'step');
+  }
+
+  /** Go to an event anywhere in the run. */
+  go(picked: Picked): void {
+    const track = this._state.tracks.get(picked.track);
+    if (track === undefined) {
+      return;
+    }
+    this._state.arrangement.reveal(track);
+    this._tracks.rearranged();
+    this._tracks.activate(track);
+    this.select(picked);
+    const { target } = this._camera;
+    const length = picked.end - picked.start;
+    const isSeen = length / (lengthOf(target) / Math.max(1, this._stage.width)) >= SEEN_FROM_PX;
+    const near = { start: picked.start - length * ROOM, end: picked.end + length * ROOM };
+    this._camera.glide(
+      isSeen ? reaching(target, picked, this._state.bounds) : around(near, this._state.bounds),
+      'go'
+    );
+  }
+
+  /** A stretch of time between two points, on the tracks between them; the table comes with the last one. */
+  drawArea(from: Point, to: Point, isDone: boolean): void {
+    const { scale } = this._painter;
+    const edges = { top: Math.min(from.y, to.y), bottom: Math.max(from.y, to.y) };
+    const tracks = this._painter
+      .seen()
+      .filter(
+        ({ y, place }) => y < edges.bottom && y + place.height > edges.top && !isHeading(place.row.track)
+      )
+      .map(({ place }) => place.row.track.id);
+    this._state.area = {
+      span: this._clip(spanOf(scale.time(from.x), scale.time(to.x))),
+      tracks,
+      edges: isDone ? null : edges
+    };
+    this._redraw('over', 'ruler');
+    if (isDone) {
+      this._openSelection();
+    }
+  }
+
+  /** A stretch of time on all tracks that are shown. */
+  selectSpan(span: Span, isDone: boolean): void {
+    const tracks = this._state.shown.filter((track) => !isHeading(track)).map((track) => track.id);
+    this._state.area = { span: this._clip(span), tracks, edges: null };
+    this._redraw('over', 'ruler');
+    if (isDone) {
+      this._openSelection();
+    }
+  }
+
+  /** All of one track that is on screen. */
+  selectTrack(track: Track): void {
+    this._state.area = { span: this._clip(this._camera.target), tracks: [track.id], edges: null };
+    this._redraw('over', 'ruler');
+    this._openSelection();
+  }
+
+  clearSelection(): void {
+    this._state.area = null;
+    this._panes.closeSelection();
+    this._redraw('over', 'ruler');
+  }
+
+  closeDetails(): void {
+    this._panes.closeDetails();
+    this._redraw('over');
+  }
+
+  mark(time: number): void {
+    const marker = this._state.markers.put(time);
+    this._events.announce(marker === null ? 'No more markers can be kept.' : `Marker ${marker.name}.`);
+    this._store.save();
+  }
+
+  /** Where `m` puts a marker: at the pointer, else at the chosen event, else in the middle. */
+  get markTime(): number {
+    const { pointer, selected } = this._state;
+    const { scale } = this._painter;
+    const x = pointer?.x;
+    return x !== undefined ? scale.time(x) : (selected?.start ?? scale.time(this._stage.width / 2));
+  }
+
+  /** Restrict the tables, and the other views, to a stretch between markers; null for the whole run. */
+  focus(span: Span | null): void {
+    this._state.focus = span;
+    this._events.follow({ window: span === null ? null : [span.start, span.end] });
+    if (span === null) {
+      this.clearSelection();
+    } else {
+      this._events.announce(`Focus on ${windowText(span, this._state.bounds)}.`);
+      this._camera.glide(around(span, this._state.bounds), 'focus');
+      this.selectSpan(span, true);
+    }
+    this._redraw('over', 'ruler', 'minimap');
+  }
+
+  stepFocus(by: 1 | -1): void {
+    const next = this._state.markers.step(this._state.focus, by);
+    if (next === null) {
+      this._events.say('There are no two markers to focus between: m puts one.');
+      return;
+    }
+    this.focus(next);
+  }
+
+  private _clip(span: Span): Span {
+    const { focus, bounds } = this._state;
+    const limits = focus ?? bounds;
+    const clamp = (time: number) => Math.min(Math.max(time, limits.start), limits.end);
+    return { start: clamp(span.start), end: clamp(span.end) };
+  }
+
+  private _openSelection(): void {
+    const { area, bounds, focus } = this._state;
+    if (area === null) {
+      return;
+    }
+    const length = windowText(area.span, bounds);
+    const tracks = area.tracks.length === 1 ? '1 track' : `${area.tracks.length} tracks`;
+    const title = `${focus === null ? 'Selection' : 'Focus'}: ${length}, ${tracks}`;
+    void this._panes.showSelection(area, title, this._selectionEvents);
+  }
+
+  private _detailsEvents(): DetailsEvents {
+    return {
+      close: () => this.closeDetails(),
+      zoom: () => this.fit(),
+      go: (target) => this.go(pickedFrom(target)),
+      follow: (view) => this._follow(view)
+    };
+  }
+
+  private _follow(view: string): void {
+    const summary = this._eventSummary;
+    if (summary !== null && text(summary.op) !== '') {
+      const { program_id, op } = summary;
+      this._events.follow({ program_id, op, window: null, ...(view === '' ? {} : { view }) });
+    }
+  }
+
+  private _redraw(...layers: Layer[]): void {
+    this._stage.invalidate(...layers);
+  }
+}
+
+function flowsOf(summary: Summary): State['flows'] {
+  const list = Array.isArray(summary.flows) ? summary.flows.map(record) : [];
+  return list
+    .map((flow) => ({
+      track: number(flow.track),
+      lane: number(flow.lane) || 0,
+      start: number(flow.start_ps),
+      isIncoming: flow.direction === 'in'
+    }))
+    .filter((flow) => !Number.isNaN(flow.start));
+}

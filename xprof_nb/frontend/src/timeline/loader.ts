@@ -1,0 +1,147 @@
+/** Asks for what the view needs: the tracks and times on screen first, then what a person is likely to go to next. */
+import { type Host, isAbort } from '../host';
+import { Boxes } from './boxes';
+import { type Levels, overlap } from './levels';
+import { lengthOf, type Span } from './span';
+
+const LARGEST_PIXELS = 8192;
+/** Requests begin at least this far apart: a wheel turns faster than anybody reads. */
+const PACE_MS = 40;
+/** An answer this many times too coarse for the view is of no use any more. */
+const TOO_COARSE = 6;
+
+/** What is on screen. */
+export interface Wish {
+  readonly span: Span;
+  readonly pixels: number;
+  readonly tracks: readonly number[];
+}
+
+export interface LoaderEvents {
+  /** Something new can be drawn. */
+  arrived(): void;
+  failed(error: unknown): void;
+  /** Whether what is on screen is being waited for. */
+  waiting(isWaiting: boolean): void;
+}
+
+interface Pending extends Wish {
+  readonly abort: AbortController;
+  readonly isAhead: boolean;
+}
+
+export class Loader {
+  private _wish: Wish | null = null;
+  private _pending: Pending | null = null;
+  private _timer = 0;
+  private _begun = Number.NEGATIVE_INFINITY;
+  private _failedFor: Wish | null = null;
+
+  constructor(
+    private readonly _host: Host,
+    private readonly _levels: Levels,
+    private readonly _bounds: Span,
+    private readonly _events: LoaderEvents
+  ) {}
+
+  /** Tell what is on screen now; what it needs and is not there is asked for. */
+  want(wish: Wish): void {
+    this._wish = wish;
+    if (this._pending !== null && (this._pending.isAhead || isStale(this._pending, wish))) {
+      if (this._lacking(wish).length > 0) {
+        this._pending.abort.abort();
+        this._pending = null;
+      }
+    }
+    this._next();
+  }
+
+  /** Ask again what failed. */
+  retry(): void {
+    this._failedFor = null;
+    this._next();
+  }
+
+  dispose(): void {
+    clearTimeout(this._timer);
+    this._wish = null;
+    this._pending?.abort.abort();
+  }
+
+  private _lacking({ tracks, span, pixels }: Wish): number[] {
+    return this._levels.lacking(tracks, span, lengthOf(span) / pixels);
+  }
+
+  private _next(): void {
+    const wish = this._wish;
+    if (wish === null || this._pending !== null || this._host.kind === 'static' || wish === this._failedFor) {
+      return;
+    }
+    const rest = this._begun + PACE_MS - performance.now();
+    if (rest > 0) {
+      clearTimeout(this._timer);
+      this._timer = window.setTimeout(() => this._next(), rest);
+      return;
+    }
+    const tracks = this._lacking(wish);
+    this._events.waiting(tracks.length > 0);
+    if (tracks.length > 0) {
+      void this._ask({ ...wish, tracks }, false);
+      return;
+    }
+    for (const ahead of aheadOf(wish, this._bounds)) {
+      const missing = this._lacking(ahead);
+      if (missing.length > 0) {
+        void this._ask({ ...ahead, tracks: missing }, true);
+        return;
+      }
+    }
+  }
+
+  private async _ask(wish: Wish, isAhead: boolean): Promise<void> {
+    const pending = { ...wish, isAhead, abort: new AbortController() };
+    this._pending = pending;
+    this._begun = performance.now();
+    const pixels = Math.min(LARGEST_PIXELS, Math.max(1, Math.ceil(wish.pixels)));
+    const params = { start_ps: wish.span.start, end_ps: wish.span.end, pixels, tracks: wish.tracks };
+    try {
+      const { table, summary } = await this._host.request('trace_window', params, pending.abort.signal);
+      if (this._pending !== pending) {
+        return;
+      }
+      this._pending = null;
+      // The answer says which window it is of; what it does not say is what was asked.
+      const asked = { start_ps: wish.span.start, end_ps: wish.span.end, pixels };
+      this._levels.add(new Boxes(table, { ...summary, ...asked }, new Set(wish.tracks)));
+      this._events.arrived();
+      this._next();
+    } catch (error) {
+      if (this._pending !== pending) {
+        return;
+      }
+      this._pending = null;
+      this._failedFor = this._wish;
+      if (!isAbort(error) && !isAhead) {
+        this._events.waiting(false);
+        this._events.failed(error);
+      }
+    }
+  }
+}
+
+/** Whether what was asked for no longer helps to draw what is on screen. */
+export function isStale(asked: Wish, wish: Wish): boolean {
+  const resolution = (of: Wish) => lengthOf(of.span) / of.pixels;
+  return !overlap(asked.span, wish.span) || resolution(asked) > resolution(wish) * TOO_COARSE;
+}
+
+/** Where a person may go next: to the right, to the left, out to everything. */
+export function aheadOf(wish: Wish, bounds: Span): Wish[] {
+  const length = lengthOf(wish.span);
+  const right = { start: wish.span.end, end: Math.min(wish.span.end + length, bounds.end) };
+  const left = { start: Math.max(wish.span.start - length, bounds.start), end: wish.span.start };
+  const beside = [right, left]
+    .filter((span) => lengthOf(span) > length / 1000)
+    .map((span) => ({ ...wish, span, pixels: Math.max(1, (wish.pixels * lengthOf(span)) / length) }));
+  return [...beside, { ...wish, span: bounds }];
+}

@@ -1,0 +1,26 @@
+/** What drawing needs of a canvas: the same strokes go to the screen, to an SVG file and to the tests. */
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | 'fillStyle'
+  | 'strokeStyle'
+  | 'lineWidth'
+  | 'globalAlpha'
+  | 'font'
+  | 'textAlign'
+  | 'textBaseline'
+  | 'fillRect'
+  | 'strokeRect'
+  | 'fillText'
+  | 'measureText'
+  | 'beginPath'
+  | 'moveTo'
+  | 'lineTo'
+  | 'closePath'
+  | 'fill'
+  | 'stroke'
+  | 'save'
+  | 'restore'
+  | 'rect'
+  | 'clip'
+  | 'setLineDash'
+>;

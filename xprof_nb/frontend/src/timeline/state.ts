@@ -1,0 +1,79 @@
+/** What the timeline shows now: the one place all its parts read. */
+import type { Summary } from '../host';
+import { number } from '../payload';
+import { Arrangement } from './arrangement';
+import type { NameTest } from './boxes';
+import { Layout } from './layout';
+import { Levels, type Stretch } from './levels';
+import { Markers } from './markers';
+import type { Picked } from './picking';
+import type { Point } from './pointer';
+import type { Span } from './span';
+import type { Track, Tracks } from './tracks';
+
+/** A chosen stretch of time on chosen tracks. */
+export interface Area {
+  readonly span: Span;
+  readonly tracks: readonly number[];
+  /** Its upper and lower edge on screen while it is drawn; null for all tracks. */
+  readonly edges: { readonly top: number; readonly bottom: number } | null;
+}
+
+/** From an event to one that caused it or that it causes. */
+export interface Flow {
+  readonly track: number;
+  readonly lane: number;
+  readonly start: number;
+  readonly isIncoming: boolean;
+}
+
+export class State {
+  readonly bounds: Span;
+  readonly arrangement: Arrangement;
+  readonly levels: Levels;
+  readonly markers = new Markers();
+  layout: Layout;
+  active: Track | null;
+  hovered: Picked | null = null;
+  selected: Picked | null = null;
+  flows: readonly Flow[] = [];
+  area: Area | null = null;
+  focus: Span | null = null;
+  names: NameTest | null = null;
+  hits: readonly Span[] = [];
+  pointer: Point | null = null;
+
+  constructor(
+    readonly tracks: Tracks,
+    summary: Summary
+  ) {
+    const [start, end] = [number(summary.start_ps) || 0, number(summary.end_ps)];
+    this.bounds = { start, end: end > start ? end : start + 1_000_000 };
+    this.levels = new Levels(this.bounds);
+    this.arrangement = new Arrangement(tracks);
+    this.markers.read(summary.markers);
+    this.layout = new Layout(this.arrangement.rows());
+    this.active = this._rows()[0] ?? null;
+  }
+
+  /** Apply what changed in the arrangement. */
+  arrange(): void {
+    this.layout = new Layout(this.arrangement.rows());
+    if (this.active === null || this.layout.find(this.active.id) === undefined) {
+      this.active = this._rows()[0] ?? null;
+    }
+  }
+
+  stretches(track: number, span: Span, psPerPixel: number): Stretch[] {
+    return this.levels.stretches(track, span, psPerPixel);
+  }
+
+  /** All shown tracks in order. */
+  get shown(): readonly Track[] {
+    return this._rows();
+  }
+
+  private _rows(): Track[] {
+    return [...this.layout.pinned, ...this.layout.scrolled].map(({ row }) => row.track);
+  }
+}

@@ -1,0 +1,435 @@
+/** The timeline on screen: puts the parts together. */
+import { adoptStyle, h } from '../dom';
+import type { Host, Mounted, Summary } from '../host';
+import { dispatchKey, isTyping, type KeyBinding } from '../keys';
+import { KINDS } from '../kinds';
+import { text } from '../payload';
+import { header } from '../shell/header';
+import { KeyHelp } from '../shell/key_help';
+import { legend } from '../shell/legend';
+import { emptyBox, notesBox } from '../shell/notes';
+import { Popup } from '../shell/popup';
+import { copyText } from '../shell/save';
+import { showFailure } from '../shell/status';
+import shellStyle from '../style/shell.css?inline';
+import { followTheme } from '../theme';
+import { Camera } from './camera';
+import { Controller } from './controller';
+import { Finder } from './finder';
+import { attachGestures } from './gestures';
+import { Headers } from './headers';
+import { HoverCard } from './hover_card';
+import { type Actions, keyBindings } from './keyboard';
+import { Loader } from './loader';
+import { MarkerPane } from './marker_pane';
+import { MarkerStore } from './marker_store';
+import { contextMenu, type MenuActions, timelineMenu } from './menus';
+import { Painter } from './painter';
+import { Panes } from './panes';
+import panesStyle from './panes.css?inline';
+import type { Picked } from './picking';
+import { savedWindows } from './saved';
+import { type Layer, Stage } from './stage';
+import { State } from './state';
+import style from './style.css?inline';
+import { TakeOut } from './take_out';
+import { Toolbar } from './toolbar';
+import { TrackControl } from './track_control';
+import { isHeading, type Track, Tracks } from './tracks';
+
+const HELP =
+  'Arrow keys move through time and tracks, w and s zoom, comma and full stop go from event to event, ' +
+  'Enter explains one. The question mark lists all keys.';
+const ALL_LAYERS: readonly Layer[] = ['tracks', 'over', 'ruler', 'minimap'];
+
+/** Draw the timeline of a host into an element. */
+export function mount(host: Host, el: HTMLElement): Mounted {
+  for (const sheet of [shellStyle, style, panesStyle]) {
+    adoptStyle(el, sheet);
+  }
+  const view = new TimelineView(host);
+  el.append(view.node);
+  view.start();
+  return view;
+}
+
+class TimelineView implements Mounted {
+  readonly node: HTMLElement;
+  private readonly _state: State;
+  private readonly _headers: Headers;
+  private readonly _stage: Stage;
+  private readonly _camera: Camera;
+  private readonly _painter: Painter;
+  private readonly _loader: Loader;
+  private readonly _panes: Panes;
+  private readonly _store: MarkerStore;
+  private readonly _tracks: TrackControl;
+  private readonly _control: Controller;
+  private readonly _toolbar: Toolbar;
+  private readonly _finder: Finder;
+  private readonly _markerPane: MarkerPane;
+  private readonly _takeOut: TakeOut;
+  private readonly _help = new KeyHelp(() => this._stage.area.focus());
+  private readonly _popup = new Popup((byKeyboard) => byKeyboard && this._stage.area.focus());
+  private readonly _card = new HoverCard();
+  private readonly _live = h('div', { class: 'jp-Timeline-live', attrs: { role: 'status' } });
+  private readonly _status = h('div', { class: 'jp-Timeline-status' });
+  private readonly _bindings: readonly KeyBinding[];
+  private readonly _stops: (() => void)[] = [];
+
+  constructor(private readonly _host: Host) {
+    const { snapshot } = _host;
+    this.node = h('section', {
+      class: 'jp-XprofView jp-Timeline',
+      attrs: { 'aria-label': snapshot.title || 'timeline', 'data-lm-suppress-shortcuts': 'true' }
+    });
+    const tracks = new Tracks(snapshot.table);
+    this._state = new State(tracks, snapshot.summary);
+    for (const boxes of savedWindows(snapshot, tracks)) {
+      this._state.levels.add(boxes);
+    }
+    this._headers = this._makeHeaders();
+    this._stage = new Stage(this._headers.node, HELP, {
+      paint: (layers) => this._paint(layers),
+      resized: () => this._changed(...ALL_LAYERS),
+      scrolled: () => this._changed('tracks', 'over')
+    });
+    this._camera = new Camera(this._state.bounds, () => this._changed(...ALL_LAYERS));
+    this._painter = new Painter(this.node, this._stage, this._state, () => this._camera.span);
+    this._loader = this._makeLoader();
+    this._panes = new Panes(_host);
+    this._store = new MarkerStore(_host, this._state.markers, () => this._markersChanged());
+    this._tracks = new TrackControl(this._state, this._stage, this);
+    this._control = this._makeControl();
+    this._toolbar = this._makeToolbar();
+    this._finder = new Finder(_host, this._state, this._toolbar, {
+      changed: () => this._changed('tracks', 'minimap'),
+      go: (picked) => this._control.go(picked),
+      failed: (error) => this._fail(error),
+      start: () => this._camera.target.start
+    });
+    this._markerPane = this._makeMarkerPane();
+    this._takeOut = new TakeOut(_host, this._state, this._stage, this._painter, this._panes);
+    this._bindings = keyBindings(this._actions(), () => this._isInTree());
+    this._compose();
+  }
+
+  /** Begin, now that it is in the page. */
+  start(): void {
+    const redraw = () => {
+      this._painter.forgetColours();
+      this._changed(...ALL_LAYERS);
+    };
+    this._stops.push(followTheme(this.node, redraw));
+    this._tracks.rearranged();
+    this._markersChanged();
+    this._store.load();
+  }
+
+  dispose(): void {
+    for (const part of [this._finder, this._loader, this._camera, this._panes, this._store, this._stage]) {
+      part.dispose();
+    }
+    for (const stop of this._stops) {
+      stop();
+    }
+    this._popup.close(false);
+    this.node.remove();
+  }
+
+  /** Say something to who listens rather than looks. */
+  announce(words: string): void {
+    this._live.textContent = words;
+  }
+
+  say(words: string): void {
+    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, words));
+  }
+
+  /** Tell the other views of the run what was chosen here. */
+  follow(detail: Summary): void {
+    const { identity, path } = this._host.snapshot.run;
+    const event = { bubbles: true, composed: true, detail: { ...detail, run: identity || path } };
+    this.node.dispatchEvent(new CustomEvent('xprof:select', event));
+  }
+
+  private _makeHeaders(): Headers {
+    return new Headers('Tracks', this._state.bounds, {
+      activate: (track) => this._tracks.activate(track),
+      fold: (track, folded) => this._tracks.fold(track, folded),
+      pin: (track) => this._tracks.togglePin(track),
+      drop: (track, beside, isAfter) => this._tracks.place(track, beside, isAfter),
+      menu: (track, x, y) => this._openMenu(null, track, null, x, y)
+    });
+  }
+
+  private _makeLoader(): Loader {
+    return new Loader(this._host, this._state.levels, this._state.bounds, {
+      arrived: () => this._changed('tracks', 'over', 'minimap'),
+      failed: (error) => this._fail(error, () => this._loader.retry()),
+      waiting: (isWaiting) => this._stage.node.classList.toggle('jp-mod-waiting', isWaiting)
+    });
+  }
+
+  private _makeControl(): Controller {
+    const parts = {
+      state: this._state,
+      stage: this._stage,
+      painter: this._painter,
+      camera: this._camera,
+      panes: this._panes,
+      tracks: this._tracks,
+      store: this._store
+    };
+    return new Controller(parts, this, {
+      close: () => this._control.clearSelection(),
+      copy: () => this._copyTable(),
+      csv: () => this._takeOut.csv(),
+      python: () => this._copy(this._takeOut.python),
+      search: (name) => this._searchName(name)
+    });
+  }
+
+  private _makeToolbar(): Toolbar {
+    return new Toolbar({
+      search: (typed) => this._finder.search(typed),
+      hit: (by) => void this._finder.step(by),
+      filter: (typed) => this._tracks.filter(typed),
+      zoom: (factor) => this._control.zoomStep(factor),
+      all: () => this._control.all(),
+      undo: () => this._camera.undo(),
+      redo: () => this._camera.redo(),
+      mark: () => this._control.mark(this._control.markTime),
+      leave: () => this._stage.area.focus()
+    });
+  }
+
+  private _makeMarkerPane(): MarkerPane {
+    const { markers } = this._state;
+    const change = (apply: () => void) => {
+      apply();
+      this._store.save();
+    };
+    return new MarkerPane({
+      go: ({ time }) => this._control.goToTime(time),
+      rename: (id, name) => change(() => markers.change(id, { name })),
+      colour: (id, colour) => change(() => markers.change(id, { colour })),
+      remove: (id) => change(() => markers.remove(id)),
+      focus: (span) => this._control.focus(span)
+    });
+  }
+
+  private _compose(): void {
+    const { snapshot } = this._host;
+    const isEmpty = this._state.tracks.all.length === 0;
+    const sentence = text(snapshot.summary.sentence);
+    const parts = [
+      header(this._host, timelineMenu(this._menuActions())),
+      sentence === '' ? null : h('p', { class: 'jp-Timeline-sentence' }, sentence),
+      notesBox(snapshot.notes),
+      isEmpty
+        ? emptyBox(snapshot.notes)
+        : h('div', { class: 'jp-Timeline-main' }, this._toolbar.node, this._stage.node),
+      h(
+        'div',
+        { class: 'jp-Timeline-foot' },
+        legend(KINDS.filter((kind) => kind.id !== 'idle')),
+        this._status
+      ),
+      this._markerPane.node,
+      this._panes.node,
+      this._live,
+      this._card.node,
+      this._popup.node,
+      this._help.node
+    ];
+    this.node.append(...parts.filter((part) => part !== null));
+    this.node.addEventListener('keydown', (event) => {
+      this._keyPressed(event);
+      event.stopPropagation();
+    });
+    this._stops.push(
+      attachGestures({
+        state: this._state,
+        stage: this._stage,
+        painter: this._painter,
+        camera: this._camera,
+        control: this._control,
+        card: this._card,
+        menu: (at, x, y) => {
+          const { track, picked } = this._control.at(at);
+          this._openMenu(picked, track, this._painter.scale.time(at.x), x, y);
+        }
+      })
+    );
+  }
+
+  /** Draw again, and see whether what is on screen now is known. */
+  private _changed(...layers: readonly Layer[]): void {
+    this._stage.invalidate(...layers);
+  }
+
+  private _paint(layers: ReadonlySet<Layer>): void {
+    this._painter.paint(layers);
+    if (layers.has('tracks')) {
+      const { layout, active } = this._state;
+      this._headers.update(layout, active, this._painter.scrollTop, this._stage.height);
+      this._askForWindow();
+    }
+    if (layers.has('ruler')) {
+      this._stage.describeWindow(this._camera.span, this._state.bounds);
+      this._toolbar.moves = this._camera;
+    }
+  }
+
+  private _askForWindow(): void {
+    const tracks = this._painter
+      .seen()
+      .map(({ place }) => place.row.track)
+      .filter((track) => !isHeading(track))
+      .map((track) => track.id);
+    if (this._stage.width > 0 && tracks.length > 0) {
+      this._loader.want({ span: this._camera.span, pixels: this._stage.width, tracks });
+    }
+  }
+
+  private _markersChanged(): void {
+    const { markers, focus } = this._state;
+    this._markerPane.update(markers, focus, this._store.kept);
+    this._changed('over', 'ruler', 'minimap');
+  }
+
+  private _isInTree(): boolean {
+    return this.node.ownerDocument.activeElement === this._headers.node;
+  }
+
+  private _keyPressed(event: KeyboardEvent): void {
+    const isElsewhere =
+      event.target instanceof HTMLButtonElement || event.target instanceof HTMLSelectElement;
+    if (!isTyping(event) && !(isElsewhere && [' ', 'Enter'].includes(event.key))) {
+      dispatchKey(event, this._bindings);
+    }
+  }
+
+  private _actions(): Actions {
+    const active = (run: (track: Track) => void) => () => {
+      if (this._state.active !== null) {
+        run(this._state.active);
+      }
+    };
+    return {
+      zoom: (factor) => this._control.zoomStep(factor),
+      pan: (part) => this._control.panStep(part),
+      fit: () => this._control.fit(),
+      all: () => this._control.all(),
+      track: (by) => this._tracks.step(by),
+      edgeTrack: (by) => this._tracks.edge(by),
+      fold: (folded) => active((track) => this._tracks.fold(track, folded))(),
+      toggleFold: () => this._tracks.toggleFold(),
+      moveTrack: (by) => active((track) => this._tracks.move(track, by))(),
+      pin: active((track) => this._tracks.togglePin(track)),
+      hide: active((track) => this._tracks.hide(track)),
+      event: (by) => this._control.stepEvent(by),
+      open: () => this._control.open(),
+      selectScreen: () => this._control.selectSpan(this._camera.target, true),
+      search: () => this._toolbar.search.focus(),
+      hit: (by) => void this._finder.step(by),
+      mark: () => this._control.mark(this._control.markTime),
+      focus: (by) => this._control.stepFocus(by),
+      undo: () => this._camera.undo(),
+      redo: () => this._camera.redo(),
+      copy: () => this._copyTable(),
+      menu: () => this._menuAtSelection(),
+      back: () => this._back(),
+      help: () => this._help.toggle(this._bindings, this._stage.area)
+    };
+  }
+
+  private _menuActions(): MenuActions {
+    return {
+      zoomTo: (picked) => this._control.zoomTo(picked),
+      details: (picked) => {
+        this._control.select(picked);
+        void this._control.openDetails();
+      },
+      searchName: (name) => this._searchName(name),
+      copy: (copied) => this._copy(copied),
+      markAt: (time) => this._control.mark(time),
+      selectTrack: (track) => this._control.selectTrack(track),
+      fold: (track, folded) => this._tracks.fold(track, folded),
+      pin: (track) => this._tracks.togglePin(track),
+      hide: (track) => this._tracks.hide(track),
+      move: (track, by) => this._tracks.move(track, by),
+      showHidden: () => this._tracks.showHidden(),
+      copyTable: () => this._copyTable(),
+      csv: () => this._takeOut.csv(),
+      png: () => void this._takeOut.png().catch((error: unknown) => this._fail(error)),
+      svg: () => this._takeOut.svg(),
+      python: () => this._copy(this._takeOut.python),
+      exportPython: (format) => this._copy(this._takeOut.exportPython(format)),
+      help: () => this._help.toggle(this._bindings, this._stage.area)
+    };
+  }
+
+  private _openMenu(
+    picked: Picked | null,
+    track: Track | null,
+    time: number | null,
+    x: number,
+    y: number
+  ): void {
+    const isPinned = track !== null && this._state.layout.find(track.id)?.row.isPinned === true;
+    const items = contextMenu(picked, track, time, isPinned, this._menuActions());
+    this._popup.open(items, { left: x, right: x, top: y, bottom: y }, 'left');
+  }
+
+  private _menuAtSelection(): void {
+    const { selected, active } = this._state;
+    const { left, top } = this._stage.area.getBoundingClientRect();
+    const x = selected === null ? 0 : Math.max(0, this._painter.scale.x(selected.start));
+    const track = selected === null ? active : (this._state.tracks.get(selected.track) ?? null);
+    this._openMenu(selected, track, selected?.start ?? null, left + x, top);
+  }
+
+  private _searchName(name: string): void {
+    this._toolbar.search.value = name;
+    this._finder.search(name);
+  }
+
+  /** Esc: the newest of what is open goes first. */
+  private _back(): void {
+    const { area, focus, selected } = this._state;
+    if (this._help.isOpen) {
+      this._help.close();
+    } else if (this._panes.hasDetails) {
+      this._control.closeDetails();
+    } else if (area !== null && focus === null) {
+      this._control.clearSelection();
+    } else if (focus !== null) {
+      this._control.focus(null);
+    } else if (selected !== null) {
+      this._control.select(null);
+    } else if (this._finder.isActive) {
+      this._searchName('');
+    }
+  }
+
+  private _copyTable(): void {
+    this._takeOut.copyTable().then(
+      () => this.say('Copied.'),
+      (error: unknown) => this._fail(error)
+    );
+  }
+
+  private _copy(copied: string): void {
+    copyText(copied).then(
+      () => this.say('Copied.'),
+      (error: unknown) => this._fail(error)
+    );
+  }
+
+  private _fail(error: unknown, retry?: () => void): void {
+    this._status.replaceChildren();
+    showFailure(this._status, error, retry);
+  }
+}
