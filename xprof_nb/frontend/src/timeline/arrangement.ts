@@ -47,9 +47,10 @@ export class Arrangement {
     const add = (siblings: readonly Track[], level: number) => {
       const shown = siblings.filter((track) => !this._isAway(track) && (matching?.has(track) ?? true));
       shown.forEach((track, index) => {
-        const isFolded = track.children.length === 0 ? null : matching === null && this._folded.has(track.id);
+        const isOpened = track.children.length > 0 && matching !== null;
+        const isFolded = isFoldable(track) ? !isOpened && this._folded.has(track.id) : null;
         rows.push({ track, level, isFolded, isPinned: false, position: index + 1, setSize: shown.length });
-        if (isFolded === false) {
+        if (isFolded !== true) {
           add(this._children(track), level + 1);
         }
       });
@@ -83,9 +84,7 @@ export class Arrangement {
   reveal(track: Track): void {
     for (let at: Track | null = track; at !== null; at = at.parent) {
       this._hidden.delete(at.id);
-      if (at !== track) {
-        this._folded.delete(at.id);
-      }
+      this._folded.delete(at.id);
     }
     if (this._filter !== null && !this._matching(this._filter).has(track)) {
       this._filter = null;
@@ -158,6 +157,11 @@ export class Arrangement {
   }
 }
 
+/** Whether folding a track makes room: one lane takes no more than its name does. */
+function isFoldable(track: Track): boolean {
+  return track.children.length > 0 || track.folded || track.lanes > 1;
+}
+
 function addAll(track: Track, found: Set<Track>): void {
   found.add(track);
   for (const child of track.children) {
@@ -165,11 +169,11 @@ function addAll(track: Track, found: Set<Track>): void {
   }
 }
 
-/** A regular expression without regard to case; what is none is looked for as it is written. */
-export function expression(text: string): RegExp {
+/** A regular expression; what is none is looked for as it is written. */
+export function expression(text: string, flags: 'i' | '' = 'i'): RegExp {
   try {
-    return new RegExp(text, 'i');
+    return new RegExp(text, flags);
   } catch {
-    return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+    return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
   }
 }

@@ -2,7 +2,7 @@
 import { type Columns, type Numbers, numberAt, stringAt } from '../columns';
 import type { Summary } from '../host';
 import { KINDS, kindOf, shade } from '../kinds';
-import { number } from '../payload';
+import { number, record } from '../payload';
 import type { Span } from './span';
 
 /** Rows of one track: from, to (exclusive). */
@@ -20,8 +20,8 @@ const KIND_INDEX = new Map(KINDS.map((kind, index) => [kind.id, index]));
 export class Boxes {
   readonly span: Span;
   readonly psPerPixel: number;
-  /** Whether every event is a box of its own: then no closer look shows more. */
-  readonly isExact: boolean;
+  /** How many lanes each track has, where the answer says so. */
+  readonly laneCounts: ReadonlyMap<number, number>;
   readonly rows: number;
   readonly start: Float64Array;
   readonly end: Float64Array;
@@ -34,6 +34,7 @@ export class Boxes {
   /** Kind and shade of every box in one number. */
   readonly colour: Uint8Array;
   private readonly _byTrack = new Map<number, Map<number, Rows>>();
+  private readonly _merged = new Set<number>();
   private _matches: { readonly text: string; readonly names: Uint8Array } = {
     text: '',
     names: new Uint8Array(0)
@@ -47,7 +48,9 @@ export class Boxes {
   ) {
     this.span = { start: number(summary.start_ps), end: number(summary.end_ps) };
     this.psPerPixel = (this.span.end - this.span.start) / Math.max(1, number(summary.pixels) || 1);
-    this.isExact = summary.exact === true;
+    this.laneCounts = new Map(
+      Object.entries(record(summary.lanes)).map(([track, lanes]) => [Number(track), number(lanes)])
+    );
     this.rows = _table.rows;
     this.start = Float64Array.from(column(_table, 'start_ps'));
     this.end = Float64Array.from(
@@ -62,6 +65,11 @@ export class Boxes {
     this.busy = _table.numbers.get('busy_ps') ?? null;
     this.colour = colours(_table);
     this._group(column(_table, 'track'));
+  }
+
+  /** Whether every event of a track is a box of its own: then no closer look shows more. */
+  isExact(track: number): boolean {
+    return !this._merged.has(track);
   }
 
   /** The rows of one lane of a track, in order of time. */
@@ -163,6 +171,11 @@ export class Boxes {
   }
 
   private _group(tracks: Numbers): void {
+    for (let row = 0; row < this.rows; row++) {
+      if (this.count(row) !== 1 || !Number.isNaN(this.value?.[row] ?? Number.NaN)) {
+        this._merged.add(tracks[row] ?? -1);
+      }
+    }
     let from = 0;
     for (let row = 1; row <= this.rows; row++) {
       const isEnd = row === this.rows || tracks[row] !== tracks[from] || this.lane[row] !== this.lane[from];

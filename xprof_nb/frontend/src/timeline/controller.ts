@@ -3,10 +3,11 @@ import type { Summary } from '../host';
 import { number, record, text } from '../payload';
 import type { Camera } from './camera';
 import type { DetailsEvents } from './details';
+import { isClosed } from './layout';
 import type { MarkerStore } from './marker_store';
 import type { Painter } from './painter';
 import type { Panes } from './panes';
-import { isSamePick, neighbour, type Picked, pickAt, pickedFrom } from './picking';
+import { isSamePick, neighbour, type Picked, pickAt, pickedFrom, pickedOf } from './picking';
 import type { Point } from './pointer';
 import type { SelectionEvents } from './selection_pane';
 import { around, lengthOf, reaching, type Span, shifted, spanOf, zoomed } from './span';
@@ -38,6 +39,8 @@ export interface ControllerEvents {
 const SEEN_FROM_PX = 3;
 /** How many times its own length is shown around such an event. */
 const ROOM = 12;
+/** As many tracks as one question may be about. */
+const MOST_TRACKS = 1000;
 
 export class Controller {
   private _eventSummary: Summary | null = null;
@@ -190,6 +193,21 @@ export class Controller {
     }
   }
 
+  /** Learn from a new answer in which lane the chosen event is. */
+  settle(): void {
+    const { selected } = this._state;
+    if (selected === null || !Number.isNaN(selected.lane)) {
+      return;
+    }
+    for (const { boxes } of this._state.stretches(selected.track, around(selected, this._state.bounds), 1)) {
+      const row = boxes.rowOf(selected.track, selected.event);
+      if (row >= 0) {
+        this._state.selected = pickedOf(boxes, row);
+        return;
+      }
+    }
+  }
+
   /** Enter: several events drawn as one are brought closer, one is explained. */
   open(): void {
     const { selected, bounds, active } = this._state;
@@ -250,9 +268,7 @@ export class Controller {
     const edges = { top: Math.min(from.y, to.y), bottom: Math.max(from.y, to.y) };
     const tracks = this._painter
       .seen()
-      .filter(
-        ({ y, place }) => y < edges.bottom && y + place.height > edges.top && !isHeading(place.row.track)
-      )
+      .filter(({ y, place }) => y < edges.bottom && y + place.height > edges.top && !isClosed(place.row))
       .map(({ place }) => place.row.track.id);
     this._state.area = {
       span: this._clip(spanOf(scale.time(from.x), scale.time(to.x))),
@@ -267,7 +283,7 @@ export class Controller {
 
   /** A stretch of time on all tracks that are shown. */
   selectSpan(span: Span, isDone: boolean): void {
-    const tracks = this._state.shown.filter((track) => !isHeading(track)).map((track) => track.id);
+    const tracks = this._state.open.slice(0, MOST_TRACKS).map((track) => track.id);
     this._state.area = { span: this._clip(span), tracks, edges: null };
     this._redraw('over', 'ruler');
     if (isDone) {
@@ -352,9 +368,19 @@ export class Controller {
     return {
       close: () => this.closeDetails(),
       zoom: () => this.fit(),
-      go: (target) => this.go(pickedFrom(target)),
+      go: (target) => void this._goTo(target),
       follow: (view) => this._follow(view)
     };
+  }
+
+  /** Go to an event that another one names; where it is may have to be asked. */
+  private async _goTo(target: Summary): Promise<void> {
+    const isPlaced = !Number.isNaN(number(target.start_ps));
+    const known = isPlaced ? target : await this._panes.lookUp(number(target.track), number(target.event));
+    if (known !== null) {
+      this.go(pickedFrom(known));
+      void this.openDetails();
+    }
   }
 
   private _follow(view: string): void {

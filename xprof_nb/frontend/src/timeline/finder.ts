@@ -78,10 +78,10 @@ export class Finder {
     this._task?.abort();
     const task = new AbortController();
     this._task = task;
-    const { levels, bounds } = this._state;
+    const { levels } = this._state;
     try {
       const where = { from: this._current, startPs: this._events.start(), by };
-      const found = await lookFor(this._host, levels, bounds, this._text, where, task.signal);
+      const found = await lookFor(this._host, levels, this._text, where, task.signal);
       if (task.signal.aborted) {
         return;
       }

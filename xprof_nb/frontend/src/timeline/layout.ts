@@ -99,13 +99,16 @@ function stack(rows: readonly Row[]): Place[] {
   return rows.map((row) => {
     const laneHeight = laneHeightOf(row);
     const { track } = row;
-    const height = isHeading(track)
-      ? HEADING_PX
-      : Math.max(HEADING_PX, 2 * GAP_PX + track.lanes * laneHeight);
+    const height = isClosed(row) ? HEADING_PX : Math.max(HEADING_PX, 2 * GAP_PX + track.lanes * laneHeight);
     const place = { row, top, height, laneHeight };
     top += height;
     return place;
   });
+}
+
+/** Whether only the name of a track is shown. */
+export function isClosed({ track, isFolded }: Row): boolean {
+  return isHeading(track) || (isFolded === true && track.children.length === 0);
 }
 
 function laneHeightOf({ track }: Row): number {

@@ -50,7 +50,7 @@ export class Levels {
     const found: Stretch[] = [];
     for (let i = 0; i + 1 < edges.length; i++) {
       const piece = { start: edges[i] as number, end: edges[i + 1] as number };
-      const boxes = best(known, piece, psPerPixel);
+      const boxes = best(known, track, piece, psPerPixel);
       const last = found.at(-1);
       if (boxes === null) {
         continue;
@@ -71,7 +71,9 @@ export class Levels {
       end: Math.min(span.end, this._bounds.end)
     };
     return tracks.filter((track) => {
-      const good = this.stretches(track, wanted, psPerPixel).filter(({ boxes }) => isFine(boxes, psPerPixel));
+      const good = this.stretches(track, wanted, psPerPixel).filter(({ boxes }) =>
+        isFine(boxes, track, psPerPixel)
+      );
       const covered = good.reduce((sum, stretch) => sum + lengthOf(stretch.span), 0);
       return covered < lengthOf(wanted) * (1 - 1e-9);
     });
@@ -82,11 +84,11 @@ export class Levels {
   }
 }
 
-function best(answers: readonly Boxes[], piece: Span, psPerPixel: number): Boxes | null {
+function best(answers: readonly Boxes[], track: number, piece: Span, psPerPixel: number): Boxes | null {
   let found: Boxes | null = null;
   for (const boxes of answers) {
     const covers = boxes.span.start <= piece.start && boxes.span.end >= piece.end;
-    if (covers && (found === null || isBetter(boxes, found, psPerPixel))) {
+    if (covers && (found === null || isBetter(boxes, found, track, psPerPixel))) {
       found = boxes;
     }
   }
@@ -94,16 +96,16 @@ function best(answers: readonly Boxes[], piece: Span, psPerPixel: number): Boxes
 }
 
 /** Of those fine enough the coarsest, which has the least to draw; else the finest; else the newest. */
-function isBetter(a: Boxes, b: Boxes, psPerPixel: number): boolean {
-  const fineA = isFine(a, psPerPixel);
-  if (fineA !== isFine(b, psPerPixel)) {
+function isBetter(a: Boxes, b: Boxes, track: number, psPerPixel: number): boolean {
+  const fineA = isFine(a, track, psPerPixel);
+  if (fineA !== isFine(b, track, psPerPixel)) {
     return fineA;
   }
   return fineA ? a.psPerPixel >= b.psPerPixel : a.psPerPixel <= b.psPerPixel;
 }
 
-function isFine(boxes: Boxes, psPerPixel: number): boolean {
-  return boxes.isExact || boxes.psPerPixel <= psPerPixel * SLACK;
+function isFine(boxes: Boxes, track: number, psPerPixel: number): boolean {
+  return boxes.isExact(track) || boxes.psPerPixel <= psPerPixel * SLACK;
 }
 
 export function overlap(a: Span, b: Span): boolean {

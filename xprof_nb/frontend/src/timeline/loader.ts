@@ -19,7 +19,7 @@ export interface Wish {
 
 export interface LoaderEvents {
   /** Something new can be drawn. */
-  arrived(): void;
+  arrived(boxes: Boxes): void;
   failed(error: unknown): void;
   /** Whether what is on screen is being waited for. */
   waiting(isWaiting: boolean): void;
@@ -112,8 +112,9 @@ export class Loader {
       this._pending = null;
       // The answer says which window it is of; what it does not say is what was asked.
       const asked = { start_ps: wish.span.start, end_ps: wish.span.end, pixels };
-      this._levels.add(new Boxes(table, { ...summary, ...asked }, new Set(wish.tracks)));
-      this._events.arrived();
+      const boxes = new Boxes(table, { ...summary, ...asked }, new Set(wish.tracks));
+      this._levels.add(boxes);
+      this._events.arrived(boxes);
       this._next();
     } catch (error) {
       if (this._pending !== pending) {

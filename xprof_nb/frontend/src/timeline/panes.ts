@@ -59,6 +59,15 @@ export class Panes {
     return answer.summary;
   }
 
+  /** What the profile says of an event; null when it cannot be asked. */
+  async lookUp(track: number, event: number): Promise<Summary | null> {
+    try {
+      return (await this._host.request('trace_event', { track, event })).summary;
+    } catch {
+      return null;
+    }
+  }
+
   /** Show what is in a stretch of some tracks. */
   async showSelection(area: Area, title: string, events: SelectionEvents): Promise<void> {
     this._selectionTask?.abort();

@@ -10,6 +10,7 @@ import type { Scale } from './span';
 /** One box, whichever answer it came from. */
 export interface Picked {
   readonly track: number;
+  /** NaN until an answer tells. */
   readonly lane: number;
   /** NaN for several events drawn as one. */
   readonly event: number;
@@ -48,7 +49,7 @@ export function pickedFrom(entry: Summary): Picked {
   const start = number(entry.start_ps);
   return {
     track: number(entry.track),
-    lane: number(entry.lane) || 0,
+    lane: number(entry.lane),
     event: number(entry.event),
     start,
     end: start + (number(entry.duration_ps) || 0),

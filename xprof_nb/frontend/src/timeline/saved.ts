@@ -33,5 +33,5 @@ function askedFor(summary: Summary, tracks: Tracks): Set<number> {
   if (Array.isArray(summary.tracks)) {
     return new Set(summary.tracks.filter((id) => typeof id === 'number'));
   }
-  return new Set(tracks.shownByDefault.map((track) => track.id));
+  return new Set(tracks.openByDefault.map((track) => track.id));
 }

@@ -22,9 +22,13 @@ export interface Found {
   readonly density: readonly Span[];
 }
 
+/** A few events may lie outside of what the capture says it saw. */
+const BEFORE_ALL_PS = -1e18;
+const AFTER_ALL_PS = 1e18;
+
 const NOTHING: Found = { count: 0, nameCount: 0, next: null, density: [] };
 
-/** What a typed text finds: any case, anywhere in the name; between slashes a regular expression. */
+/** What a typed text finds: any case, anywhere in the name; between slashes a regular expression, case and all. */
 export function nameTest(typed: string): NameTest | null {
   const text = typed.trim();
   if (text === '') {
@@ -32,7 +36,7 @@ export function nameTest(typed: string): NameTest | null {
   }
   const pattern = /^\/(.+)\/$/.exec(text)?.[1];
   const needle = text.toLowerCase();
-  const regular = pattern === undefined ? null : expression(pattern);
+  const regular = pattern === undefined ? null : expression(pattern, '');
   return { text, matches: (name) => regular?.test(name) ?? name.toLowerCase().includes(needle) };
 }
 
@@ -47,7 +51,6 @@ export interface From {
 export async function lookFor(
   host: Host,
   levels: Levels,
-  bounds: Span,
   text: string,
   where: From,
   signal: AbortSignal
@@ -65,8 +68,8 @@ export async function lookFor(
     const { table, summary } = await host.request('trace_search', params, signal);
     return foundOf(table, summary);
   };
-  const found = await ask(from === null ? startPs : from.start + by);
-  return found.next === null && found.count > 0 ? ask(by === 1 ? bounds.start : bounds.end) : found;
+  const found = await ask(from === null ? startPs - by : from.start);
+  return found.next === null && found.count > 0 ? ask(by === 1 ? BEFORE_ALL_PS : AFTER_ALL_PS) : found;
 }
 
 /** Step through hits that are all known. */
@@ -103,7 +106,7 @@ function foundOf(table: Columns, summary: Summary): Found {
     nameCount: number(summary.names_count) || 0,
     next: Number.isNaN(number(next.start_ps))
       ? null
-      : { picked: pickedFrom(next), index: number(next.index) },
+      : { picked: pickedFrom(next), index: number(next.index) + 1 },
     density: Array.from({ length: table.rows }, (_, row) => {
       const begin = numberAt(table, 'start_ps', row);
       return { start: begin, end: begin + numberAt(table, 'duration_ps', row) };

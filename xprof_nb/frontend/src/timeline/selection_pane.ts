@@ -100,7 +100,7 @@ function headline(summary: Summary): HTMLElement {
       'time in which anything ran, and its share of the window'
     ],
     ['FLOPs', flops(number(summary.flops)), 'of the ops inside'],
-    ['bytes', bytes(number(summary.bytes)), 'accessed by the ops inside'],
+    ['bytes', bytes(number(summary.bytes_accessed)), 'accessed by the ops inside'],
     ['MFU', percent(number(summary.flops_utilization)), 'FLOPs over the window, of the peak'],
     [
       'exposed collectives',

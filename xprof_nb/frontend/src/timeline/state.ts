@@ -2,8 +2,8 @@
 import type { Summary } from '../host';
 import { number } from '../payload';
 import { Arrangement } from './arrangement';
-import type { NameTest } from './boxes';
-import { Layout } from './layout';
+import type { Boxes, NameTest } from './boxes';
+import { isClosed, Layout } from './layout';
 import { Levels, type Stretch } from './levels';
 import { Markers } from './markers';
 import type { Picked } from './picking';
@@ -71,6 +71,25 @@ export class State {
   /** All shown tracks in order. */
   get shown(): readonly Track[] {
     return this._rows();
+  }
+
+  /** The shown tracks whose events can be seen. */
+  get open(): readonly Track[] {
+    const places = [...this.layout.pinned, ...this.layout.scrolled];
+    return places.filter(({ row }) => !isClosed(row)).map(({ row }) => row.track);
+  }
+
+  /** Take over what an answer says of the tracks in it; returns whether that changes where they are. */
+  learn(boxes: Boxes): boolean {
+    let isChanged = false;
+    for (const [id, lanes] of boxes.laneCounts) {
+      const track = this.tracks.get(id);
+      if (track !== undefined && lanes > 0 && lanes !== track.lanes) {
+        track.lanes = lanes;
+        isChanged = true;
+      }
+    }
+    return isChanged;
   }
 
   private _rows(): Track[] {

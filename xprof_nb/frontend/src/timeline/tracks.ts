@@ -9,10 +9,11 @@ export interface Track {
   readonly name: string;
   readonly host: string;
   readonly device: string;
-  readonly lanes: number;
+  /** As far as known: a track that nobody has looked at yet is laid out with its first answer. */
+  lanes: number;
   readonly eventCount: number;
   readonly busyPs: number;
-  /** Whether its children are out of sight until somebody asks for them. */
+  /** Whether what it holds, its children or its own events, is out of sight until somebody asks for it. */
   readonly folded: boolean;
   readonly unit: string;
   readonly minimum: number;
@@ -28,7 +29,7 @@ export function isArea(track: Track): boolean {
 
 /** Whether a track only holds others. */
 export function isHeading(track: Track): boolean {
-  return track.lanes === 0 || track.eventCount === 0;
+  return track.lanes === 0;
 }
 
 export class Tracks {
@@ -53,11 +54,11 @@ export class Tracks {
     this.top = this.all.filter((track) => track.parent === null);
   }
 
-  /** The tracks that nothing folded keeps out of sight. */
-  get shownByDefault(): Track[] {
-    const isShown = (track: Track): boolean =>
-      track.parent === null || (!track.parent.folded && isShown(track.parent));
-    return this.all.filter(isShown);
+  /** The tracks that are open at first. */
+  get openByDefault(): Track[] {
+    const isOpen = (track: Track): boolean =>
+      !track.folded && (track.parent === null || isOpen(track.parent));
+    return this.all.filter(isOpen);
   }
 
   get(id: number): Track | undefined {
@@ -89,7 +90,7 @@ function readTrack(table: Columns, row: number, id: number, parent: Track | null
     host: text('host'),
     device: text('device'),
     lanes: Math.max(0, numeric('lanes', 0)),
-    eventCount: Math.max(0, numeric('event_count', 0)),
+    eventCount: numeric('event_count', Number.NaN),
     busyPs: numeric('busy_ps', Number.NaN),
     folded: numeric('folded', 0) !== 0,
     unit: text('unit'),

@@ -13,6 +13,7 @@ import { copyText } from '../shell/save';
 import { showFailure } from '../shell/status';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
+import type { Boxes } from './boxes';
 import { Camera } from './camera';
 import { Controller } from './controller';
 import { Finder } from './finder';
@@ -20,6 +21,7 @@ import { attachGestures } from './gestures';
 import { Headers } from './headers';
 import { HoverCard } from './hover_card';
 import { type Actions, keyBindings } from './keyboard';
+import { isClosed } from './layout';
 import { Loader } from './loader';
 import { MarkerPane } from './marker_pane';
 import { MarkerStore } from './marker_store';
@@ -35,7 +37,7 @@ import style from './style.css?inline';
 import { TakeOut } from './take_out';
 import { Toolbar } from './toolbar';
 import { TrackControl } from './track_control';
-import { isHeading, type Track, Tracks } from './tracks';
+import { type Track, Tracks } from './tracks';
 
 const HELP =
   'Arrow keys move through time and tracks, w and s zoom, comma and full stop go from event to event, ' +
@@ -165,7 +167,7 @@ class TimelineView implements Mounted {
 
   private _makeLoader(): Loader {
     return new Loader(this._host, this._state.levels, this._state.bounds, {
-      arrived: () => this._changed('tracks', 'over', 'minimap'),
+      arrived: (boxes) => this._arrived(boxes),
       failed: (error) => this._fail(error, () => this._loader.retry()),
       waiting: (isWaiting) => this._stage.node.classList.toggle('jp-mod-waiting', isWaiting)
     });
@@ -282,12 +284,19 @@ class TimelineView implements Mounted {
     }
   }
 
+  private _arrived(boxes: Boxes): void {
+    if (this._state.learn(boxes)) {
+      this._tracks.rearranged();
+    }
+    this._control.settle();
+    this._changed('tracks', 'over', 'minimap');
+  }
+
   private _askForWindow(): void {
     const tracks = this._painter
       .seen()
-      .map(({ place }) => place.row.track)
-      .filter((track) => !isHeading(track))
-      .map((track) => track.id);
+      .filter(({ place }) => !isClosed(place.row))
+      .map(({ place }) => place.row.track.id);
     if (this._stage.width > 0 && tracks.length > 0) {
       this._loader.want({ span: this._camera.span, pixels: this._stage.width, tracks });
     }

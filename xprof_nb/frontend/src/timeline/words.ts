@@ -13,11 +13,11 @@ export function amount(value: number, unit: string): string {
   switch (unit) {
     case 'fraction':
       return percent(value);
-    case 'bytes':
+    case 'B':
       return bytes(value);
-    case 'bytes_per_s':
+    case 'B/s':
       return byteRate(value);
-    case 'flops_per_s':
+    case 'FLOP/s':
       return flopRate(value);
     case 'ps':
       return time(value);
@@ -88,7 +88,9 @@ export function trackTitle(track: Track, bounds: Span): string {
     const busy = Number.isNaN(track.busyPs)
       ? ''
       : `, busy ${time(track.busyPs)} of ${time(lengthOf(bounds))}`;
-    lines.push(`${count(track.eventCount)} events${busy}`);
+    lines.push(
+      `${Number.isNaN(track.eventCount) ? 'not counted yet' : `${count(track.eventCount)} events`}${busy}`
+    );
   } else if (track.children.length > 0) {
     lines.push(`${count(track.children.length)} tracks`);
   }
