@@ -67,6 +67,21 @@ export class Boxes {
     this._group(column(_table, 'track'));
   }
 
+  /** The least and the most value of every track that has values. */
+  get ranges(): ReadonlyMap<number, { readonly least: number; readonly most: number }> {
+    const found = new Map<number, { least: number; most: number }>();
+    for (let row = 0; row < this.rows; row++) {
+      const value = this.value?.[row] ?? Number.NaN;
+      if (!Number.isNaN(value)) {
+        const range = found.get(this.track(row)) ?? { least: value, most: value };
+        range.least = Math.min(range.least, this.low?.[row] ?? value);
+        range.most = Math.max(range.most, this.high?.[row] ?? value);
+        found.set(this.track(row), range);
+      }
+    }
+    return found;
+  }
+
   /** Whether every event of a track is a box of its own: then no closer look shows more. */
   isExact(track: number): boolean {
     return !this._merged.has(track);

@@ -83,7 +83,9 @@ export class Controller {
 
   /** Drag: sideways through time, up and down through the tracks. */
   pan(byX: number, byY: number): void {
-    this._stage.body.scrollTop -= byY;
+    if (byY !== 0) {
+      this._stage.scrollTop -= byY;
+    }
     const by = -byX * this._painter.scale.psPerPixel;
     this._camera.move(shifted(this._camera.span, by, this._state.bounds), 'pan');
   }
@@ -125,6 +127,9 @@ export class Controller {
       return { track: null, picked: null };
     }
     const { track } = seen.place.row;
+    if (isClosed(seen.place.row)) {
+      return { track, picked: null };
+    }
     const { scale } = this._painter;
     return {
       track,

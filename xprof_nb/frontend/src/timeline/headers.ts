@@ -3,7 +3,7 @@ import { h } from '../dom';
 import type { Row } from './arrangement';
 import type { Layout, Place } from './layout';
 import type { Span } from './span';
-import type { Track } from './tracks';
+import { isHeading, type Track } from './tracks';
 import { trackFact, trackTitle } from './words';
 
 export interface HeaderEvents {
@@ -47,11 +47,15 @@ export class Headers {
     this._letDrag();
   }
 
+  /** Take the room of all rows, before they are drawn: else nothing could be scrolled to. */
+  reserve(layout: Layout): void {
+    this._scrolled.style.height = `${layout.scrolledHeight}px`;
+    this._pinned.style.height = `${layout.pinnedHeight}px`;
+  }
+
   /** Draw the rows that can be seen. */
   update(layout: Layout, active: Track | null, scrollTop: number, height: number): void {
     this._rows.clear();
-    this._scrolled.style.height = `${layout.scrolledHeight}px`;
-    this._pinned.style.height = `${layout.pinnedHeight}px`;
     this._pinned.replaceChildren(...layout.pinned.map((place) => this._row(place, active)));
     const near = layout.scrolled.filter(
       ({ top, height: tall }) => top + tall > scrollTop - MARGIN_PX && top < scrollTop + height + MARGIN_PX
@@ -82,10 +86,11 @@ export class Headers {
       ...(isFolded === null ? {} : { 'aria-expanded': !isFolded })
     };
     const twisty = isFolded === null ? '' : isFolded ? '▸' : '▾';
+    const states = [isActive ? 'active' : '', isPinned ? 'pinned' : '', isHeading(track) ? 'heading' : ''];
     const element = h(
       'div',
       {
-        class: `jp-Timeline-header${isActive ? ' jp-mod-active' : ''}${isPinned ? ' jp-mod-pinned' : ''}`,
+        class: ['jp-Timeline-header', ...states.filter(Boolean).map((state) => `jp-mod-${state}`)].join(' '),
         title: trackTitle(track, this._bounds),
         attrs,
         data: { trackKind: track.kind }

@@ -7,7 +7,7 @@ import type { Pen } from './pen';
 import type { Scale, Span } from './span';
 import { isArea, type Tracks } from './tracks';
 
-/** Busy share per column and kind, one row of columns per kind. */
+/** Busy share per column and kind, one row of columns per kind, as a share of the busiest column. */
 export interface Density {
   readonly columns: number;
   readonly shares: Float32Array;
@@ -40,7 +40,20 @@ export function densityOf(tracks: Tracks, boxes: Boxes, scale: Scale): Density {
       break;
     }
   }
-  return { columns, shares };
+  return { columns, shares: stretched(shares, columns) };
+}
+
+/** The busiest column is as high as the strip: where something ran is seen even in a run that was idle mostly. */
+function stretched(shares: Float32Array, columns: number): Float32Array {
+  let highest = 0;
+  for (let column = 0; column < columns; column++) {
+    let sum = 0;
+    for (let kind = 0; kind < KINDS.length; kind++) {
+      sum += shares[kind * columns + column] ?? 0;
+    }
+    highest = Math.max(highest, sum);
+  }
+  return highest > 0 ? shares.map((share) => share / highest) : shares;
 }
 
 function tellingTracks(tracks: Tracks, boxes: Boxes): number[] {
@@ -75,7 +88,6 @@ export interface Minimap {
   readonly scale: Scale;
   readonly height: number;
   readonly palette: Palette;
-  readonly density: Density | null;
   readonly window: Span;
   readonly markers: readonly Marker[];
   readonly hits: readonly Span[];
@@ -84,13 +96,8 @@ export interface Minimap {
 const HANDLE_PX = 3;
 
 export function paintMinimap(pen: Pen, minimap: Minimap): void {
-  const { scale, height, palette, density, window } = minimap;
+  const { scale, height, palette, window } = minimap;
   pen.globalAlpha = 1;
-  pen.fillStyle = palette.page;
-  pen.fillRect(0, 0, scale.width, height);
-  if (density !== null) {
-    paintDensity(pen, density, height, palette);
-  }
   pen.fillStyle = palette.ink;
   for (const hit of minimap.hits) {
     pen.fillRect(scale.x(hit.start), 0, Math.max(1, scale.x(hit.end) - scale.x(hit.start)), 3);
@@ -114,7 +121,20 @@ export function paintMinimap(pen: Pen, minimap: Minimap): void {
   }
 }
 
-function paintDensity(pen: Pen, { columns, shares }: Density, height: number, palette: Palette): void {
+/** What ran when, as a ground for the brush. */
+export function paintDensity(
+  pen: Pen,
+  density: Density | null,
+  width: number,
+  height: number,
+  palette: Palette
+): void {
+  pen.fillStyle = palette.page;
+  pen.fillRect(0, 0, width, height);
+  if (density === null) {
+    return;
+  }
+  const { columns, shares } = density;
   const foot = new Float32Array(columns).fill(height);
   for (let kind = 0; kind < KINDS.length; kind++) {
     pen.fillStyle = palette.boxes[kind * SHADES]?.fill ?? palette.faint;

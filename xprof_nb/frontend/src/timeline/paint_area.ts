@@ -32,11 +32,10 @@ export function heightsOf(track: Track, top: number, height: number): Heights {
   return { base: y(Math.max(lowest, Math.min(0, highest))), y };
 }
 
-/** What the lane's foot and top stand for: from zero, unless there is less; a share up to one. */
+/** What the lane's foot and top stand for: from zero, unless there is less, to the most that was seen. */
 export function rangeOf(track: Track): { readonly lowest: number; readonly highest: number } {
   const lowest = Math.min(0, Number.isNaN(track.minimum) ? 0 : track.minimum);
-  const known = Number.isNaN(track.maximum) ? 1 : track.maximum;
-  const highest = track.unit === 'fraction' ? Math.max(1, known) : known;
+  const highest = Number.isNaN(track.maximum) ? 1 : track.maximum;
   return { lowest, highest: highest > lowest ? highest : lowest + 1 };
 }
 

@@ -1,7 +1,10 @@
 /** Puts the state on the canvases. */
+import { h } from '../dom';
+import { Batch } from './batch';
+import type { Boxes } from './boxes';
 import { laneTop, type Seen } from './layout';
 import { Lettering } from './lettering';
-import { type Density, densityOf, paintMinimap } from './minimap';
+import { type Density, densityOf, paintDensity, paintMinimap } from './minimap';
 import { paintTracks } from './paint';
 import { type Frame, paintOverlay } from './paint_over';
 import { paintRuler } from './paint_ruler';
@@ -14,8 +17,11 @@ import type { Area, State } from './state';
 
 export class Painter {
   private readonly _lettering = new Lettering();
+  private readonly _batch = new Batch();
   private _palette: Palette | null = null;
-  private _density: { readonly of: object; readonly width: number; readonly density: Density } | null = null;
+  private _density: { readonly of: Boxes; readonly density: Density } | null = null;
+  /** The minimap without its brush: it changes with the theme and the size only. */
+  private _ground: HTMLCanvasElement | null = null;
 
   constructor(
     private readonly _root: HTMLElement,
@@ -27,6 +33,7 @@ export class Painter {
   /** The theme changed. */
   forgetColours(): void {
     this._palette = null;
+    this._ground = null;
   }
 
   get palette(): Palette {
@@ -39,7 +46,7 @@ export class Painter {
   }
 
   get scrollTop(): number {
-    return this._stage.body.scrollTop;
+    return this._stage.scrollTop;
   }
 
   /** The tracks on screen. */
@@ -82,6 +89,7 @@ export class Painter {
       pixel: 1 / this._stage.ratio,
       palette: this.palette,
       lettering: this._lettering,
+      batch: this._batch,
       names: this._state.names,
       stretches: (track) => this._state.stretches(track, scale.span, scale.psPerPixel)
     });
@@ -144,22 +152,29 @@ export class Painter {
     return { x: left, y: top, width: Math.max(1, right - left), height: Math.max(0, bottom - top) };
   }
 
-  private _paintMinimap(pen: Pen): void {
-    const { bounds, levels, tracks, markers, hits } = this._state;
+  private _paintMinimap(pen: CanvasRenderingContext2D): void {
+    const { bounds, markers, hits } = this._state;
     const scale = new Scale(bounds, this._stage.width);
+    const height = this._stage.minimapHeight;
+    pen.drawImage(this._minimapGround(scale, height), 0, 0, scale.width, height);
+    const { palette } = this;
+    paintMinimap(pen, { scale, height, palette, window: this._span(), markers: markers.list, hits });
+  }
+
+  private _minimapGround(scale: Scale, height: number): HTMLCanvasElement {
+    const { levels, tracks } = this._state;
     const whole = levels.overview;
-    if (whole !== null && (this._density?.of !== whole || this._density.width !== scale.width)) {
-      this._density = { of: whole, width: scale.width, density: densityOf(tracks, whole, scale) };
+    const width = Math.max(1, Math.floor(scale.width));
+    if (this._ground !== null && this._ground.width === width && this._density?.of === (whole ?? undefined)) {
+      return this._ground;
     }
-    paintMinimap(pen, {
-      scale,
-      height: this._stage.minimapHeight,
-      palette: this.palette,
-      density: this._density?.density ?? null,
-      window: this._span(),
-      markers: markers.list,
-      hits
-    });
+    this._density = whole === null ? null : { of: whole, density: densityOf(tracks, whole, scale) };
+    this._ground = h('canvas', { attrs: { width, height } });
+    const pen = this._ground.getContext('2d');
+    if (pen !== null) {
+      paintDensity(pen, this._density?.density ?? null, width, height, this.palette);
+    }
+    return this._ground;
   }
 }
 

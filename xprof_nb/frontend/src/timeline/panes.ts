@@ -2,6 +2,7 @@
 import { h } from '../dom';
 import { type Answer, type Host, isAbort, type Params, type Summary } from '../host';
 import { liveHint } from '../hosts/static';
+import { text } from '../payload';
 import { showFailure, showWaiting } from '../shell/status';
 import { type DetailsEvents, detailsPane, fillDetails } from './details';
 import type { Picked } from './picking';
@@ -55,7 +56,10 @@ export class Panes {
     if (answer === null) {
       return null;
     }
-    fillDetails(more, answer.summary, events);
+    const kind = text(answer.summary.work_kind) || picked.kind;
+    const full = detailsPane({ ...picked, kind }, track, events);
+    fillDetails(full.more, answer.summary, events);
+    this._details.replaceChildren(full.pane);
     return answer.summary;
   }
 

@@ -129,6 +129,7 @@ function tableOf(table: Columns, rows: number, events: SelectionEvents): HTMLEle
           click: () => events.search(name)
         })
       ),
+      h('td', { class: 'jp-Timeline-muted' }, stringAt(table, 'kind', index) ?? ''),
       ...present.map(({ id, write }) => h('td', {}, write(numberAt(table, id, index))))
     );
   };
@@ -145,6 +146,7 @@ function tableOf(table: Columns, rows: number, events: SelectionEvents): HTMLEle
           'tr',
           {},
           h('th', { attrs: { scope: 'col' } }, 'name'),
+          h('th', { attrs: { scope: 'col' } }, 'on'),
           ...present.map(({ label }) => h('th', { attrs: { scope: 'col' } }, label))
         )
       ),

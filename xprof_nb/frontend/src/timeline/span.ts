@@ -93,3 +93,8 @@ export class Scale {
     return this.span.start + x * this.psPerPixel;
   }
 }
+
+/** The nearest edge between two pixels of the screen. */
+export function snapped(x: number, pixel: number): number {
+  return Math.round(x / pixel) * pixel;
+}

@@ -5,7 +5,7 @@ import { axisOf } from './ticks';
 import { windowText } from './words';
 
 /** What can be drawn anew by itself. */
-export type Layer = 'tracks' | 'over' | 'ruler' | 'minimap';
+export type Layer = 'tracks' | 'over' | 'ruler' | 'minimap' | 'names';
 
 const MINIMAP_PX = 36;
 const RULER_PX = 32;
@@ -41,6 +41,7 @@ export class Stage {
   private readonly _dirty = new Set<Layer>();
   private readonly _observer: ResizeObserver | null;
   private _frame = 0;
+  private _scrollTop = 0;
   private _chosenHeight: number | null = null;
   private _contentHeight = DEFAULT_PX;
 
@@ -75,7 +76,7 @@ export class Stage {
       this.body,
       this._handle
     );
-    this.body.addEventListener('scroll', () => this._events.scrolled(), { passive: true });
+    this.body.addEventListener('scroll', () => this._scrolled(), { passive: true });
     this._observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._measure());
     this._observer?.observe(this.body);
     this._observer?.observe(this.rulerBox);
@@ -91,6 +92,16 @@ export class Stage {
   set contentHeight(height: number) {
     this._contentHeight = height;
     this._applyHeight();
+  }
+
+  /** How far the tracks are scrolled; kept here since asking the page may cost a layout. */
+  get scrollTop(): number {
+    return this._scrollTop;
+  }
+
+  set scrollTop(top: number) {
+    this.body.scrollTop = top;
+    this._scrolled();
   }
 
   /** Draw some layers with the next frame. */
@@ -127,9 +138,9 @@ export class Stage {
 
   /** Say how much of the run is on screen, and what the axis counts from. */
   describeWindow(span: Span, bounds: Span): void {
-    this._windowText.textContent = windowText(span, bounds);
     const { base } = axisOf(span, this.width);
-    this._base.textContent = base === '' ? '' : `${base} +`;
+    setText(this._windowText, windowText(span, bounds));
+    setText(this._base, base === '' ? '' : `${base} +`);
   }
 
   get minimapHeight(): number {
@@ -138,6 +149,14 @@ export class Stage {
 
   get rulerHeight(): number {
     return RULER_PX;
+  }
+
+  private _scrolled(): void {
+    const { scrollTop } = this.body;
+    if (scrollTop !== this._scrollTop) {
+      this._scrollTop = scrollTop;
+      this._events.scrolled();
+    }
   }
 
   private _measure(): void {
@@ -198,6 +217,12 @@ export class Stage {
       });
     });
     return handle;
+  }
+}
+
+function setText(el: HTMLElement, text: string): void {
+  if (el.textContent !== text) {
+    el.textContent = text;
   }
 }
 

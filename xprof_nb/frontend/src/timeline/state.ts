@@ -89,6 +89,13 @@ export class State {
         isChanged = true;
       }
     }
+    for (const [id, { least, most }] of boxes.ranges) {
+      const track = this.tracks.get(id);
+      if (track !== undefined) {
+        track.minimum = Number.isNaN(track.minimum) ? least : Math.min(track.minimum, least);
+        track.maximum = Number.isNaN(track.maximum) ? most : Math.max(track.maximum, most);
+      }
+    }
     return isChanged;
   }
 

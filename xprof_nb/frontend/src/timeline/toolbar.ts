@@ -70,8 +70,14 @@ export class Toolbar {
   }
 
   set moves({ canUndo, canRedo }: { readonly canUndo: boolean; readonly canRedo: boolean }) {
-    this._undo.disabled = !canUndo;
-    this._redo.disabled = !canRedo;
+    for (const [tool, isUseful] of [
+      [this._undo, canUndo],
+      [this._redo, canRedo]
+    ] as const) {
+      if (tool.disabled === isUseful) {
+        tool.disabled = !isUseful;
+      }
+    }
   }
 
   private _listen(

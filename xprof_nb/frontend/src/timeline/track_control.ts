@@ -4,6 +4,8 @@ import type { State } from './state';
 import type { Track } from './tracks';
 
 export interface TrackEvents {
+  /** The tracks have other places. */
+  arranged(): void;
   announce(text: string): void;
   say(text: string): void;
 }
@@ -19,10 +21,10 @@ export class TrackControl {
     this._state.active = track;
     const place = this._state.layout.find(track.id);
     if (place !== undefined) {
-      const { body, height } = this._stage;
-      body.scrollTop = this._state.layout.scrollTo(place, body.scrollTop, height);
+      const { scrollTop, height } = this._stage;
+      this._stage.scrollTop = this._state.layout.scrollTo(place, scrollTop, height);
     }
-    this._stage.invalidate('tracks', 'over');
+    this._stage.invalidate('tracks', 'over', 'names');
   }
 
   step(by: 1 | -1): void {
@@ -101,7 +103,8 @@ export class TrackControl {
 
   rearranged(): void {
     this._state.arrange();
+    this._events.arranged();
     this._stage.contentHeight = this._state.layout.height;
-    this._stage.invalidate('tracks', 'over');
+    this._stage.invalidate('tracks', 'over', 'names');
   }
 }

@@ -16,8 +16,9 @@ export interface Track {
   /** Whether what it holds, its children or its own events, is out of sight until somebody asks for it. */
   readonly folded: boolean;
   readonly unit: string;
-  readonly minimum: number;
-  readonly maximum: number;
+  /** The least and the most, as far as known. */
+  minimum: number;
+  maximum: number;
 }
 
 const AREAS = new Set(['utilization', 'counter', 'memory']);

@@ -42,7 +42,8 @@ import { type Track, Tracks } from './tracks';
 const HELP =
   'Arrow keys move through time and tracks, w and s zoom, comma and full stop go from event to event, ' +
   'Enter explains one. The question mark lists all keys.';
-const ALL_LAYERS: readonly Layer[] = ['tracks', 'over', 'ruler', 'minimap'];
+/** What a move changes. */
+const MOVED: readonly Layer[] = ['tracks', 'over', 'ruler', 'minimap'];
 
 /** Draw the timeline of a host into an element. */
 export function mount(host: Host, el: HTMLElement): Mounted {
@@ -89,14 +90,16 @@ class TimelineView implements Mounted {
     this._state = new State(tracks, snapshot.summary);
     for (const boxes of savedWindows(snapshot, tracks)) {
       this._state.levels.add(boxes);
+      this._state.learn(boxes);
     }
+    this._state.arrange();
     this._headers = this._makeHeaders();
     this._stage = new Stage(this._headers.node, HELP, {
       paint: (layers) => this._paint(layers),
-      resized: () => this._changed(...ALL_LAYERS),
-      scrolled: () => this._changed('tracks', 'over')
+      resized: () => this._changed(...MOVED, 'names'),
+      scrolled: () => this._changed('tracks', 'over', 'names')
     });
-    this._camera = new Camera(this._state.bounds, () => this._changed(...ALL_LAYERS));
+    this._camera = new Camera(this._state.bounds, () => this._changed(...MOVED));
     this._painter = new Painter(this.node, this._stage, this._state, () => this._camera.span);
     this._loader = this._makeLoader();
     this._panes = new Panes(_host);
@@ -120,7 +123,7 @@ class TimelineView implements Mounted {
   start(): void {
     const redraw = () => {
       this._painter.forgetColours();
-      this._changed(...ALL_LAYERS);
+      this._changed(...MOVED, 'names');
     };
     this._stops.push(followTheme(this.node, redraw));
     this._tracks.rearranged();
@@ -146,6 +149,10 @@ class TimelineView implements Mounted {
 
   say(words: string): void {
     this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, words));
+  }
+
+  arranged(): void {
+    this._headers.reserve(this._state.layout);
   }
 
   /** Tell the other views of the run what was chosen here. */
@@ -273,9 +280,11 @@ class TimelineView implements Mounted {
 
   private _paint(layers: ReadonlySet<Layer>): void {
     this._painter.paint(layers);
-    if (layers.has('tracks')) {
+    if (layers.has('names')) {
       const { layout, active } = this._state;
       this._headers.update(layout, active, this._painter.scrollTop, this._stage.height);
+    }
+    if (layers.has('tracks')) {
       this._askForWindow();
     }
     if (layers.has('ruler')) {
@@ -289,7 +298,7 @@ class TimelineView implements Mounted {
       this._tracks.rearranged();
     }
     this._control.settle();
-    this._changed('tracks', 'over', 'minimap');
+    this._changed('tracks', 'over', 'minimap', 'names');
   }
 
   private _askForWindow(): void {
@@ -298,7 +307,7 @@ class TimelineView implements Mounted {
       .filter(({ place }) => !isClosed(place.row))
       .map(({ place }) => place.row.track.id);
     if (this._stage.width > 0 && tracks.length > 0) {
-      this._loader.want({ span: this._camera.span, pixels: this._stage.width, tracks });
+      this._loader.want({ span: this._camera.target, pixels: this._stage.width, tracks });
     }
   }
 

@@ -1,5 +1,5 @@
 /** What the timeline says about a box, a track and a window, in words and numbers. */
-import { byteRate, bytes, count, flopRate, percent, time } from '../format';
+import { byteRate, bytes, count, flopRate, percent, SUSPICIOUS_FRACTION, time } from '../format';
 import { kindOf } from '../kinds';
 import type { Picked } from './picking';
 import { lengthOf, type Span } from './span';
@@ -71,7 +71,8 @@ export function windowText(span: Span, bounds: Span): string {
 /** What stands beside a track's name: how busy it was, or how high it went. */
 export function trackFact(track: Track, bounds: Span): string {
   if (isArea(track)) {
-    return Number.isNaN(track.maximum) ? '' : `≤ ${amount(track.maximum, track.unit)}`;
+    const mark = track.unit === 'fraction' && track.maximum > SUSPICIOUS_FRACTION ? '⚠ ' : '';
+    return Number.isNaN(track.maximum) ? '' : `${mark}≤ ${amount(track.maximum, track.unit)}`;
   }
   if (isHeading(track)) {
     return track.children.length > 0 ? count(track.children.length) : '';
@@ -84,6 +85,9 @@ export function trackTitle(track: Track, bounds: Span): string {
   const lines = [pathOf(track)];
   if (isArea(track)) {
     lines.push(`from ${amount(track.minimum, track.unit)} to ${amount(track.maximum, track.unit)}`);
+    if (track.unit === 'fraction' && track.maximum > SUSPICIOUS_FRACTION) {
+      lines.push('More than the peak: the peak or the counted work is not what it should be.');
+    }
   } else if (!isHeading(track)) {
     const busy = Number.isNaN(track.busyPs)
       ? ''
