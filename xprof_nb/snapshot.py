@@ -201,7 +201,7 @@ def _window(data: ProfileData, asked: Mapping[str, Any], most_bytes: int) -> str
     for rows in (4000, 2000, 1000, 500, 250, 125):
         answer = queries.ask(data, "trace_window", {**asked, "most_rows": rows})
         frame = answer.frame.drop(columns=["event", "low", "high"], errors="ignore")
-        meta = {"summary": json_safe({**answer.summary, "lanes": {}})}
+        meta = {"summary": json_safe({**answer.summary, "lanes": {}, "tracks": asked["tracks"]})}
         table = base64.b64encode(columns.encode(_clipped_names(frame, SHORT_NAME), meta)).decode("ascii")
         if len(table) <= most_bytes:
             return table

@@ -34,12 +34,12 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 8px 0; }
 th, td { padding: 2px 8px; border-bottom: 1px solid var(--line); font-weight: normal; }
 thead th { font-weight: 600; }
-#xprof-nb-view:has([role="treegrid"]) ~ #table { display: none; }
+#xprof-nb-view:has(.jp-XprofView) ~ #table { display: none; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --faint: #444; --line: #ccc; }
   body { margin: 0; }
   #xprof-nb-view { display: none; }
-  #xprof-nb-view:has([role="treegrid"]) ~ #table { display: block; }
+  #xprof-nb-view:has(.jp-XprofView) ~ #table { display: block; }
   tr { break-inside: avoid; }
 }
 """

@@ -1,4 +1,4 @@
-/** One run as a main-area document: the same view a cell shows, answered by the server. */
+/** One run as a main-area document: the same views that cells show, answered by the server. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
@@ -8,8 +8,15 @@ import { element } from '../dom';
 import { RestHost } from '../hosts/rest';
 import { FIRST_VIEW } from '../tokens';
 import { versionWarning } from '../version';
+import { ViewTabs } from './tabs';
+
+/** What has the keyboard in a view. */
+const MAIN_PART = '[role=treegrid], [role=application]';
 
 export class RunView extends Widget {
+  private readonly _tabs: ViewTabs;
+  private readonly _place = element('div', 'jp-XprofDocument-place');
+  private _view = FIRST_VIEW;
   private _loading: AbortController | null = null;
   private _mounted: Mounted | null = null;
   private _isLoaded = false;
@@ -24,6 +31,8 @@ export class RunView extends Widget {
     this.addClass('jp-XprofDocument');
     // A main-area widget focuses its content when it is activated.
     this.node.tabIndex = -1;
+    this._tabs = new ViewTabs(this._view, this._place, _trans, (view) => this._show(view));
+    this.node.append(this._tabs.node, this._place);
   }
 
   override dispose(): void {
@@ -46,46 +55,54 @@ export class RunView extends Widget {
   }
 
   protected override onActivateRequest(_message: Message): void {
-    const table = this.node.querySelector<HTMLElement>('[role=treegrid]');
-    (table ?? this.node).focus({ preventScroll: true });
+    const part = this.node.querySelector<HTMLElement>(MAIN_PART);
+    (part ?? this.node).focus({ preventScroll: true });
   }
 
   private _loadOnce(): void {
     if (!this._isLoaded) {
       this._isLoaded = true;
+      void this._warnOfVersion();
       void this._load();
     }
+  }
+
+  private _show(view: string): void {
+    this._view = view;
+    this._loading?.abort();
+    void this._load();
   }
 
   private async _load(): Promise<void> {
     const loading = new AbortController();
     this._loading = loading;
-    this.node.replaceChildren();
-    const waiting = showWaiting(this.node, this._trans.__('Opening %1', this.run), () => loading.abort());
+    this._mounted?.dispose();
+    this._mounted = null;
+    this._place.replaceChildren();
+    const waiting = showWaiting(this._place, this._trans.__('Opening %1', this.run), () => loading.abort());
     try {
-      const { mount, host } = await this._fetch(loading.signal);
+      const { mount, host } = await this._fetch(this._view, loading.signal);
       waiting.remove();
-      if (!this.isDisposed) {
-        this._mounted = mount(host, this.node);
-        void this._warnOfVersion();
+      if (!this.isDisposed && this._loading === loading) {
+        this._mounted = mount(host, this._place);
       }
     } catch (error) {
       waiting.remove();
       const shown = isAbort(error) ? new HostError(this._trans.__('Cancelled.')) : error;
-      if (!this.isDisposed) {
-        showFailure(this.node, shown, () => void this._load());
+      if (!this.isDisposed && this._loading === loading) {
+        showFailure(this._place, shown, () => void this._load());
       }
     }
   }
 
-  private async _fetch(signal: AbortSignal) {
-    const load = views.get(FIRST_VIEW);
+  private async _fetch(view: string, signal: AbortSignal) {
+    const load = views.get(view);
     if (load === undefined) {
-      throw new HostError(`There is no view ${FIRST_VIEW}.`);
+      throw new HostError(`There is no view ${view}.`);
     }
     const [{ mount }, host] = await Promise.all([
       load(),
-      RestHost.open(this._api, this.run, FIRST_VIEW, {}, signal)
+      RestHost.open(this._api, this.run, view, {}, signal)
     ]);
     return { mount, host };
   }

@@ -20,6 +20,8 @@ const KIND_INDEX = new Map(KINDS.map((kind, index) => [kind.id, index]));
 export class Boxes {
   readonly span: Span;
   readonly psPerPixel: number;
+  /** A sketch does not know which events its boxes are: it is drawn until a better answer is there. */
+  readonly isSketch: boolean;
   /** How many lanes each track has, where the answer says so. */
   readonly laneCounts: ReadonlyMap<number, number>;
   readonly rows: number;
@@ -48,6 +50,7 @@ export class Boxes {
   ) {
     this.span = { start: number(summary.start_ps), end: number(summary.end_ps) };
     this.psPerPixel = (this.span.end - this.span.start) / Math.max(1, number(summary.pixels) || 1);
+    this.isSketch = !_table.numbers.has('event');
     this.laneCounts = new Map(
       Object.entries(record(summary.lanes)).map(([track, lanes]) => [Number(track), number(lanes)])
     );

@@ -12,10 +12,11 @@ export class Camera {
 
   constructor(
     private readonly _bounds: Span,
+    first: Span,
     private readonly _moved: () => void
   ) {
-    this._span = _bounds;
-    this._target = _bounds;
+    this._span = within(first, _bounds);
+    this._target = this._span;
   }
 
   /** What is on screen this moment. */

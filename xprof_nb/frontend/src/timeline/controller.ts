@@ -1,21 +1,20 @@
-/** What a person can do: moves, choices, markers. Changes the state and says what has to be drawn again. */
+/** What a person can do with events: move about, hover, choose, read. Changes the state and has it drawn again. */
 import type { Summary } from '../host';
 import { number, record, text } from '../payload';
 import type { Camera } from './camera';
+import type { ChoiceEvents } from './choices';
 import type { DetailsEvents } from './details';
 import { isClosed } from './layout';
-import type { MarkerStore } from './marker_store';
 import type { Painter } from './painter';
 import type { Panes } from './panes';
 import { isSamePick, neighbour, type Picked, pickAt, pickedFrom, pickedOf } from './picking';
 import type { Point } from './pointer';
-import type { SelectionEvents } from './selection_pane';
-import { around, lengthOf, reaching, type Span, shifted, spanOf, zoomed } from './span';
+import { around, lengthOf, reaching, shifted, zoomed } from './span';
 import type { Layer, Stage } from './stage';
 import type { State } from './state';
 import type { TrackControl } from './track_control';
 import { isHeading, type Track } from './tracks';
-import { spoken, windowText } from './words';
+import { spoken } from './words';
 
 /** What the controller works with. */
 export interface Parts {
@@ -25,22 +24,12 @@ export interface Parts {
   readonly camera: Camera;
   readonly panes: Panes;
   readonly tracks: TrackControl;
-  readonly store: MarkerStore;
-}
-
-export interface ControllerEvents {
-  announce(text: string): void;
-  say(text: string): void;
-  /** The other views of the run may follow. */
-  follow(detail: Summary): void;
 }
 
 /** Narrower than this an event is not seen: whoever goes to it is brought closer. */
 const SEEN_FROM_PX = 3;
 /** How many times its own length is shown around such an event. */
 const ROOM = 12;
-/** As many tracks as one question may be about. */
-const MOST_TRACKS = 1000;
 
 export class Controller {
   private _eventSummary: Summary | null = null;
@@ -51,12 +40,10 @@ export class Controller {
   private readonly _camera: Camera;
   private readonly _panes: Panes;
   private readonly _tracks: TrackControl;
-  private readonly _store: MarkerStore;
 
   constructor(
     parts: Parts,
-    private readonly _events: ControllerEvents,
-    private readonly _selectionEvents: SelectionEvents
+    private readonly _events: ChoiceEvents
   ) {
     this._state = parts.state;
     this._stage = parts.stage;
@@ -64,7 +51,6 @@ export class Controller {
     this._camera = parts.camera;
     this._panes = parts.panes;
     this._tracks = parts.tracks;
-    this._store = parts.store;
   }
 
   zoom(factor: number, x = this._stage.width / 2): void {
@@ -267,106 +253,9 @@ export class Controller {
     );
   }
 
-  /** A stretch of time between two points, on the tracks between them; the table comes with the last one. */
-  drawArea(from: Point, to: Point, isDone: boolean): void {
-    const { scale } = this._painter;
-    const edges = { top: Math.min(from.y, to.y), bottom: Math.max(from.y, to.y) };
-    const tracks = this._painter
-      .seen()
-      .filter(({ y, place }) => y < edges.bottom && y + place.height > edges.top && !isClosed(place.row))
-      .map(({ place }) => place.row.track.id);
-    this._state.area = {
-      span: this._clip(spanOf(scale.time(from.x), scale.time(to.x))),
-      tracks,
-      edges: isDone ? null : edges
-    };
-    this._redraw('over', 'ruler');
-    if (isDone) {
-      this._openSelection();
-    }
-  }
-
-  /** A stretch of time on all tracks that are shown. */
-  selectSpan(span: Span, isDone: boolean): void {
-    const tracks = this._state.open.slice(0, MOST_TRACKS).map((track) => track.id);
-    this._state.area = { span: this._clip(span), tracks, edges: null };
-    this._redraw('over', 'ruler');
-    if (isDone) {
-      this._openSelection();
-    }
-  }
-
-  /** All of one track that is on screen. */
-  selectTrack(track: Track): void {
-    this._state.area = { span: this._clip(this._camera.target), tracks: [track.id], edges: null };
-    this._redraw('over', 'ruler');
-    this._openSelection();
-  }
-
-  clearSelection(): void {
-    this._state.area = null;
-    this._panes.closeSelection();
-    this._redraw('over', 'ruler');
-  }
-
   closeDetails(): void {
     this._panes.closeDetails();
     this._redraw('over');
-  }
-
-  mark(time: number): void {
-    const marker = this._state.markers.put(time);
-    this._events.announce(marker === null ? 'No more markers can be kept.' : `Marker ${marker.name}.`);
-    this._store.save();
-  }
-
-  /** Where `m` puts a marker: at the pointer, else at the chosen event, else in the middle. */
-  get markTime(): number {
-    const { pointer, selected } = this._state;
-    const { scale } = this._painter;
-    const x = pointer?.x;
-    return x !== undefined ? scale.time(x) : (selected?.start ?? scale.time(this._stage.width / 2));
-  }
-
-  /** Restrict the tables, and the other views, to a stretch between markers; null for the whole run. */
-  focus(span: Span | null): void {
-    this._state.focus = span;
-    this._events.follow({ window: span === null ? null : [span.start, span.end] });
-    if (span === null) {
-      this.clearSelection();
-    } else {
-      this._events.announce(`Focus on ${windowText(span, this._state.bounds)}.`);
-      this._camera.glide(around(span, this._state.bounds), 'focus');
-      this.selectSpan(span, true);
-    }
-    this._redraw('over', 'ruler', 'minimap');
-  }
-
-  stepFocus(by: 1 | -1): void {
-    const next = this._state.markers.step(this._state.focus, by);
-    if (next === null) {
-      this._events.say('There are no two markers to focus between: m puts one.');
-      return;
-    }
-    this.focus(next);
-  }
-
-  private _clip(span: Span): Span {
-    const { focus, bounds } = this._state;
-    const limits = focus ?? bounds;
-    const clamp = (time: number) => Math.min(Math.max(time, limits.start), limits.end);
-    return { start: clamp(span.start), end: clamp(span.end) };
-  }
-
-  private _openSelection(): void {
-    const { area, bounds, focus } = this._state;
-    if (area === null) {
-      return;
-    }
-    const length = windowText(area.span, bounds);
-    const tracks = area.tracks.length === 1 ? '1 track' : `${area.tracks.length} tracks`;
-    const title = `${focus === null ? 'Selection' : 'Focus'}: ${length}, ${tracks}`;
-    void this._panes.showSelection(area, title, this._selectionEvents);
   }
 
   private _detailsEvents(): DetailsEvents {

@@ -142,7 +142,7 @@ function statsOf(stats: { readonly [name: string]: Json | undefined }): HTMLElem
     : h(
         'details',
         { class: 'jp-Timeline-stats' },
-        h('summary', {}, `${entries.length} recorded values`),
+        h('summary', {}, entries.length === 1 ? '1 recorded value' : `${entries.length} recorded values`),
         facts(
           entries.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
         )

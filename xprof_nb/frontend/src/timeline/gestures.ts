@@ -1,5 +1,6 @@
 /** What the pointer does on each strip: the tracks, the axis, the minimap. */
 import type { Camera } from './camera';
+import type { Choices } from './choices';
 import type { Controller } from './controller';
 import type { HoverCard } from './hover_card';
 import { gripAt } from './minimap';
@@ -16,6 +17,7 @@ export interface Hands {
   readonly painter: Painter;
   readonly camera: Camera;
   readonly control: Controller;
+  readonly choices: Choices;
   readonly card: HoverCard;
   menu(at: Point, clientX: number, clientY: number): void;
 }
@@ -28,7 +30,7 @@ export function attachGestures(hands: Hands): () => void {
   return () => pointer.dispose();
 }
 
-function onTracks({ stage, control, card, menu, state, painter }: Hands): Pointer {
+function onTracks({ stage, control, choices, card, menu, state, painter }: Hands): Pointer {
   return new Pointer(stage.area, {
     zoom: (factor, x) => {
       card.hide();
@@ -52,7 +54,7 @@ function onTracks({ stage, control, card, menu, state, painter }: Hands): Pointe
     doubleClick: (point) => control.doubleClick(point),
     select: (from, to, isDone) => {
       card.hide();
-      control.drawArea(from, to, isDone);
+      choices.drawArea(from, to, isDone);
     },
     menu: (at, clientX, clientY) => {
       card.hide();
@@ -62,15 +64,15 @@ function onTracks({ stage, control, card, menu, state, painter }: Hands): Pointe
 }
 
 /** A drag on the axis chooses a stretch of time; a click there chooses nothing any more. */
-function dragRuler({ control, painter }: Hands, from: number) {
+function dragRuler({ choices, painter }: Hands, from: number) {
   const span = (x: number) => spanOf(painter.scale.time(from), painter.scale.time(x));
   return {
-    move: (x: number) => control.selectSpan(span(x), false),
+    move: (x: number) => choices.selectSpan(span(x), false),
     end: (x: number, isDrag: boolean) => {
       if (isDrag) {
-        control.selectSpan(span(x), true);
+        choices.selectSpan(span(x), true);
       } else {
-        control.clearSelection();
+        choices.clearSelection();
       }
     }
   };

@@ -12,6 +12,8 @@ const MOST_ANSWERS = 40;
 const MOST_BOXES = 300_000;
 /** An answer a little coarser than the screen is not asked for again. */
 const SLACK = 1.02;
+/** From how many pixels on a person sees that something is missing. */
+const COARSE = 2;
 
 export class Levels {
   /** The last one is the newest. */
@@ -79,6 +81,15 @@ export class Levels {
     });
   }
 
+  /** Whether a closer look would show more of some tracks than there is. */
+  isCoarse(tracks: readonly number[], span: Span, psPerPixel: number): boolean {
+    return tracks.some((track) =>
+      this.stretches(track, span, psPerPixel).some(
+        ({ boxes }) => !boxes.isExact(track) && boxes.psPerPixel > psPerPixel * COARSE
+      )
+    );
+  }
+
   private _isOverview({ span }: Boxes): boolean {
     return span.start <= this._bounds.start && span.end >= this._bounds.end;
   }
@@ -105,7 +116,7 @@ function isBetter(a: Boxes, b: Boxes, track: number, psPerPixel: number): boolea
 }
 
 function isFine(boxes: Boxes, track: number, psPerPixel: number): boolean {
-  return boxes.isExact(track) || boxes.psPerPixel <= psPerPixel * SLACK;
+  return !boxes.isSketch && (boxes.isExact(track) || boxes.psPerPixel <= psPerPixel * SLACK);
 }
 
 export function overlap(a: Span, b: Span): boolean {

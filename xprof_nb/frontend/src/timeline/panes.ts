@@ -41,7 +41,7 @@ export class Panes {
     const { pane, more } = detailsPane(picked, track, events);
     this._details.replaceChildren(pane);
     this._details.hidden = false;
-    if (Number.isNaN(picked.event)) {
+    if (Number.isNaN(picked.event) && (picked.count > 1 || this._host.kind !== 'static')) {
       return null;
     }
     const task = new AbortController();

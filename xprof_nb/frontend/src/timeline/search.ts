@@ -22,10 +22,6 @@ export interface Found {
   readonly density: readonly Span[];
 }
 
-/** A few events may lie outside of what the capture says it saw. */
-const BEFORE_ALL_PS = -1e18;
-const AFTER_ALL_PS = 1e18;
-
 const NOTHING: Found = { count: 0, nameCount: 0, next: null, density: [] };
 
 /** What a typed text finds: any case, anywhere in the name; between slashes a regular expression, case and all. */
@@ -63,13 +59,13 @@ export async function lookFor(
     return among(hitsIn(levels, test), where);
   }
   const { from, startPs, by } = where;
-  const ask = async (position: number) => {
+  const ask = async (position: number | null) => {
     const params = { text: test.text, from_ps: position, forward: by === 1 };
     const { table, summary } = await host.request('trace_search', params, signal);
     return foundOf(table, summary);
   };
   const found = await ask(from === null ? startPs - by : from.start);
-  return found.next === null && found.count > 0 ? ask(by === 1 ? BEFORE_ALL_PS : AFTER_ALL_PS) : found;
+  return found.next === null && found.count > 0 ? ask(null) : found;
 }
 
 /** Step through hits that are all known. */

@@ -164,6 +164,7 @@ export class Stage {
     const height = this.body.clientHeight;
     const ratio = window.devicePixelRatio || 1;
     this.node.style.setProperty('--xprof-scrollbar', `${this.body.offsetWidth - this.body.clientWidth}px`);
+    this.area.style.height = `${height}px`;
     if (width !== this.width || height !== this.height || ratio !== this.ratio) {
       this.width = width;
       this.height = height;
@@ -175,6 +176,7 @@ export class Stage {
   private _applyHeight(): void {
     const natural = Math.min(DEFAULT_PX, Math.max(SMALLEST_PX, this._contentHeight));
     this.body.style.setProperty('--xprof-height', `${this._chosenHeight ?? natural}px`);
+    this.body.classList.toggle('jp-mod-chosen', this._chosenHeight !== null);
     this._handle.setAttribute('aria-valuenow', String(Math.round(this._chosenHeight ?? natural)));
   }
 

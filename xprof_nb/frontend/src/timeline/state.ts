@@ -29,6 +29,8 @@ export interface Flow {
 
 export class State {
   readonly bounds: Span;
+  /** What is on screen at first. */
+  readonly firstSpan: Span;
   readonly arrangement: Arrangement;
   readonly levels: Levels;
   readonly markers = new Markers();
@@ -49,6 +51,8 @@ export class State {
   ) {
     const [start, end] = [number(summary.start_ps) || 0, number(summary.end_ps)];
     this.bounds = { start, end: end > start ? end : start + 1_000_000 };
+    const [first, last] = [number(summary.shown_start_ps), number(summary.shown_end_ps)];
+    this.firstSpan = last > first ? { start: first, end: last } : this.bounds;
     this.levels = new Levels(this.bounds);
     this.arrangement = new Arrangement(tracks);
     this.markers.read(summary.markers);

@@ -1,7 +1,7 @@
 /** Taking the timeline out of the page: tables, pictures, the Python that makes them again. */
 import type { Host } from '../host';
 import { type Cells, toCsv, toTsv } from '../shell/delimited';
-import { copyText, download, downloadText, fileName } from '../shell/save';
+import { download, downloadText, fileName } from '../shell/save';
 import type { Boxes } from './boxes';
 import { overlap } from './levels';
 import type { Painter } from './painter';
@@ -25,8 +25,9 @@ export class TakeOut {
     private readonly _panes: Panes
   ) {}
 
-  async copyTable(): Promise<void> {
-    await copyText(toTsv(this._cells()));
+  /** The table of the selection, or of what is on screen, for pasting. */
+  get table(): string {
+    return toTsv(this._cells());
   }
 
   csv(): void {

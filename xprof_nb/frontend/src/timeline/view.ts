@@ -1,6 +1,7 @@
 /** The timeline on screen: puts the parts together. */
 import { adoptStyle, h } from '../dom';
 import type { Host, Mounted, Summary } from '../host';
+import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { KINDS } from '../kinds';
 import { text } from '../payload';
@@ -8,24 +9,26 @@ import { header } from '../shell/header';
 import { KeyHelp } from '../shell/key_help';
 import { legend } from '../shell/legend';
 import { emptyBox, notesBox } from '../shell/notes';
-import { Popup } from '../shell/popup';
 import { copyText } from '../shell/save';
 import { showFailure } from '../shell/status';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
 import type { Boxes } from './boxes';
 import { Camera } from './camera';
+import { Choices } from './choices';
+import { type CommandParts, keyActions, menuActions } from './commands';
+import { ContextMenu } from './context_menu';
 import { Controller } from './controller';
 import { Finder } from './finder';
 import { attachGestures } from './gestures';
 import { Headers } from './headers';
 import { HoverCard } from './hover_card';
-import { type Actions, keyBindings } from './keyboard';
+import { keyBindings } from './keyboard';
 import { isClosed } from './layout';
 import { Loader } from './loader';
 import { MarkerPane } from './marker_pane';
 import { MarkerStore } from './marker_store';
-import { contextMenu, type MenuActions, timelineMenu } from './menus';
+import { type MenuActions, timelineMenu } from './menus';
 import { Painter } from './painter';
 import { Panes } from './panes';
 import panesStyle from './panes.css?inline';
@@ -68,15 +71,18 @@ class TimelineView implements Mounted {
   private readonly _store: MarkerStore;
   private readonly _tracks: TrackControl;
   private readonly _control: Controller;
+  private readonly _choices: Choices;
   private readonly _toolbar: Toolbar;
   private readonly _finder: Finder;
   private readonly _markerPane: MarkerPane;
   private readonly _takeOut: TakeOut;
   private readonly _help = new KeyHelp(() => this._stage.area.focus());
-  private readonly _popup = new Popup((byKeyboard) => byKeyboard && this._stage.area.focus());
+  private readonly _menu: ContextMenu;
   private readonly _card = new HoverCard();
   private readonly _live = h('div', { class: 'jp-Timeline-live', attrs: { role: 'status' } });
+  private readonly _coarse = h('div', { class: 'jp-Timeline-coarse', attrs: { role: 'status', hidden: '' } });
   private readonly _status = h('div', { class: 'jp-Timeline-status' });
+  private readonly _menuActions: MenuActions;
   private readonly _bindings: readonly KeyBinding[];
   private readonly _stops: (() => void)[] = [];
 
@@ -99,13 +105,15 @@ class TimelineView implements Mounted {
       resized: () => this._changed(...MOVED, 'names'),
       scrolled: () => this._changed('tracks', 'over', 'names')
     });
-    this._camera = new Camera(this._state.bounds, () => this._changed(...MOVED));
+    this._camera = new Camera(this._state.bounds, this._state.firstSpan, () => this._changed(...MOVED));
     this._painter = new Painter(this.node, this._stage, this._state, () => this._camera.span);
     this._loader = this._makeLoader();
+    this._menu = new ContextMenu(this._state, this._stage, this._painter);
     this._panes = new Panes(_host);
     this._store = new MarkerStore(_host, this._state.markers, () => this._markersChanged());
     this._tracks = new TrackControl(this._state, this._stage, this);
-    this._control = this._makeControl();
+    this._control = new Controller(this._parts(), this);
+    this._choices = this._makeChoices();
     this._toolbar = this._makeToolbar();
     this._finder = new Finder(_host, this._state, this._toolbar, {
       changed: () => this._changed('tracks', 'minimap'),
@@ -115,7 +123,9 @@ class TimelineView implements Mounted {
     });
     this._markerPane = this._makeMarkerPane();
     this._takeOut = new TakeOut(_host, this._state, this._stage, this._painter, this._panes);
-    this._bindings = keyBindings(this._actions(), () => this._isInTree());
+    const commands = this._commands();
+    this._menuActions = menuActions(commands);
+    this._bindings = keyBindings(keyActions(commands), () => this._isInTree());
     this._compose();
   }
 
@@ -138,7 +148,7 @@ class TimelineView implements Mounted {
     for (const stop of this._stops) {
       stop();
     }
-    this._popup.close(false);
+    this._menu.dispose();
     this.node.remove();
   }
 
@@ -168,7 +178,7 @@ class TimelineView implements Mounted {
       fold: (track, folded) => this._tracks.fold(track, folded),
       pin: (track) => this._tracks.togglePin(track),
       drop: (track, beside, isAfter) => this._tracks.place(track, beside, isAfter),
-      menu: (track, x, y) => this._openMenu(null, track, null, x, y)
+      menu: (track, x, y) => this._menu.open({ picked: null, track, time: null }, this._menuActions, x, y)
     });
   }
 
@@ -180,8 +190,8 @@ class TimelineView implements Mounted {
     });
   }
 
-  private _makeControl(): Controller {
-    const parts = {
+  private _parts() {
+    return {
       state: this._state,
       stage: this._stage,
       painter: this._painter,
@@ -190,13 +200,36 @@ class TimelineView implements Mounted {
       tracks: this._tracks,
       store: this._store
     };
-    return new Controller(parts, this, {
-      close: () => this._control.clearSelection(),
-      copy: () => this._copyTable(),
+  }
+
+  private _makeChoices(): Choices {
+    return new Choices(this._parts(), this, {
+      close: () => this._choices.clearSelection(),
+      copy: () => this._copy(this._takeOut.table),
       csv: () => this._takeOut.csv(),
       python: () => this._copy(this._takeOut.python),
       search: (name) => this._searchName(name)
     });
+  }
+
+  private _commands(): CommandParts {
+    return {
+      state: this._state,
+      camera: this._camera,
+      control: this._control,
+      choices: this._choices,
+      tracks: this._tracks,
+      finder: this._finder,
+      toolbar: this._toolbar,
+      takeOut: this._takeOut,
+      searchName: (name) => this._searchName(name),
+      copy: (copied) => this._copy(copied),
+      copyTable: () => this._copy(this._takeOut.table),
+      menuAtSelection: () => this._menu.openAtSelection(this._menuActions),
+      back: () => this._back(),
+      help: () => this._help.toggle(this._bindings, this._stage.area),
+      failed: (error) => this._fail(error)
+    };
   }
 
   private _makeToolbar(): Toolbar {
@@ -208,7 +241,7 @@ class TimelineView implements Mounted {
       all: () => this._control.all(),
       undo: () => this._camera.undo(),
       redo: () => this._camera.redo(),
-      mark: () => this._control.mark(this._control.markTime),
+      mark: () => this._choices.mark(this._choices.markTime),
       leave: () => this._stage.area.focus()
     });
   }
@@ -224,7 +257,7 @@ class TimelineView implements Mounted {
       rename: (id, name) => change(() => markers.change(id, { name })),
       colour: (id, colour) => change(() => markers.change(id, { colour })),
       remove: (id) => change(() => markers.remove(id)),
-      focus: (span) => this._control.focus(span)
+      focus: (span) => this._choices.focus(span)
     });
   }
 
@@ -232,8 +265,9 @@ class TimelineView implements Mounted {
     const { snapshot } = this._host;
     const isEmpty = this._state.tracks.all.length === 0;
     const sentence = text(snapshot.summary.sentence);
+    this._coarse.textContent = `Coarser than the screen: no more is saved. ${liveHint(snapshot.run.path)}`;
     const parts = [
-      header(this._host, timelineMenu(this._menuActions())),
+      header(this._host, timelineMenu(this._menuActions)),
       sentence === '' ? null : h('p', { class: 'jp-Timeline-sentence' }, sentence),
       notesBox(snapshot.notes),
       isEmpty
@@ -243,13 +277,14 @@ class TimelineView implements Mounted {
         'div',
         { class: 'jp-Timeline-foot' },
         legend(KINDS.filter((kind) => kind.id !== 'idle')),
+        this._coarse,
         this._status
       ),
       this._markerPane.node,
       this._panes.node,
       this._live,
       this._card.node,
-      this._popup.node,
+      this._menu.node,
       this._help.node
     ];
     this.node.append(...parts.filter((part) => part !== null));
@@ -264,10 +299,11 @@ class TimelineView implements Mounted {
         painter: this._painter,
         camera: this._camera,
         control: this._control,
+        choices: this._choices,
         card: this._card,
         menu: (at, x, y) => {
-          const { track, picked } = this._control.at(at);
-          this._openMenu(picked, track, this._painter.scale.time(at.x), x, y);
+          const subject = { ...this._control.at(at), time: this._painter.scale.time(at.x) };
+          this._menu.open(subject, this._menuActions, x, y);
         }
       })
     );
@@ -309,6 +345,11 @@ class TimelineView implements Mounted {
     if (this._stage.width > 0 && tracks.length > 0) {
       this._loader.want({ span: this._camera.target, pixels: this._stage.width, tracks });
     }
+    if (this._host.kind === 'static') {
+      const { span, psPerPixel } = this._painter.scale;
+      const isCoarse = this._state.levels.isCoarse(tracks, span, psPerPixel);
+      this._coarse.hidden = !isCoarse;
+    }
   }
 
   private _markersChanged(): void {
@@ -329,86 +370,6 @@ class TimelineView implements Mounted {
     }
   }
 
-  private _actions(): Actions {
-    const active = (run: (track: Track) => void) => () => {
-      if (this._state.active !== null) {
-        run(this._state.active);
-      }
-    };
-    return {
-      zoom: (factor) => this._control.zoomStep(factor),
-      pan: (part) => this._control.panStep(part),
-      fit: () => this._control.fit(),
-      all: () => this._control.all(),
-      track: (by) => this._tracks.step(by),
-      edgeTrack: (by) => this._tracks.edge(by),
-      fold: (folded) => active((track) => this._tracks.fold(track, folded))(),
-      toggleFold: () => this._tracks.toggleFold(),
-      moveTrack: (by) => active((track) => this._tracks.move(track, by))(),
-      pin: active((track) => this._tracks.togglePin(track)),
-      hide: active((track) => this._tracks.hide(track)),
-      event: (by) => this._control.stepEvent(by),
-      open: () => this._control.open(),
-      selectScreen: () => this._control.selectSpan(this._camera.target, true),
-      search: () => this._toolbar.search.focus(),
-      hit: (by) => void this._finder.step(by),
-      mark: () => this._control.mark(this._control.markTime),
-      focus: (by) => this._control.stepFocus(by),
-      undo: () => this._camera.undo(),
-      redo: () => this._camera.redo(),
-      copy: () => this._copyTable(),
-      menu: () => this._menuAtSelection(),
-      back: () => this._back(),
-      help: () => this._help.toggle(this._bindings, this._stage.area)
-    };
-  }
-
-  private _menuActions(): MenuActions {
-    return {
-      zoomTo: (picked) => this._control.zoomTo(picked),
-      details: (picked) => {
-        this._control.select(picked);
-        void this._control.openDetails();
-      },
-      searchName: (name) => this._searchName(name),
-      copy: (copied) => this._copy(copied),
-      markAt: (time) => this._control.mark(time),
-      selectTrack: (track) => this._control.selectTrack(track),
-      fold: (track, folded) => this._tracks.fold(track, folded),
-      pin: (track) => this._tracks.togglePin(track),
-      hide: (track) => this._tracks.hide(track),
-      move: (track, by) => this._tracks.move(track, by),
-      showHidden: () => this._tracks.showHidden(),
-      copyTable: () => this._copyTable(),
-      csv: () => this._takeOut.csv(),
-      png: () => void this._takeOut.png().catch((error: unknown) => this._fail(error)),
-      svg: () => this._takeOut.svg(),
-      python: () => this._copy(this._takeOut.python),
-      exportPython: (format) => this._copy(this._takeOut.exportPython(format)),
-      help: () => this._help.toggle(this._bindings, this._stage.area)
-    };
-  }
-
-  private _openMenu(
-    picked: Picked | null,
-    track: Track | null,
-    time: number | null,
-    x: number,
-    y: number
-  ): void {
-    const isPinned = track !== null && this._state.layout.find(track.id)?.row.isPinned === true;
-    const items = contextMenu(picked, track, time, isPinned, this._menuActions());
-    this._popup.open(items, { left: x, right: x, top: y, bottom: y }, 'left');
-  }
-
-  private _menuAtSelection(): void {
-    const { selected, active } = this._state;
-    const { left, top } = this._stage.area.getBoundingClientRect();
-    const x = selected === null ? 0 : Math.max(0, this._painter.scale.x(selected.start));
-    const track = selected === null ? active : (this._state.tracks.get(selected.track) ?? null);
-    this._openMenu(selected, track, selected?.start ?? null, left + x, top);
-  }
-
   private _searchName(name: string): void {
     this._toolbar.search.value = name;
     this._finder.search(name);
@@ -422,21 +383,14 @@ class TimelineView implements Mounted {
     } else if (this._panes.hasDetails) {
       this._control.closeDetails();
     } else if (area !== null && focus === null) {
-      this._control.clearSelection();
+      this._choices.clearSelection();
     } else if (focus !== null) {
-      this._control.focus(null);
+      this._choices.focus(null);
     } else if (selected !== null) {
       this._control.select(null);
     } else if (this._finder.isActive) {
       this._searchName('');
     }
-  }
-
-  private _copyTable(): void {
-    this._takeOut.copyTable().then(
-      () => this.say('Copied.'),
-      (error: unknown) => this._fail(error)
-    );
   }
 
   private _copy(copied: string): void {

@@ -72,7 +72,8 @@ export function windowText(span: Span, bounds: Span): string {
 export function trackFact(track: Track, bounds: Span): string {
   if (isArea(track)) {
     const mark = track.unit === 'fraction' && track.maximum > SUSPICIOUS_FRACTION ? '⚠ ' : '';
-    return Number.isNaN(track.maximum) ? '' : `${mark}≤ ${amount(track.maximum, track.unit)}`;
+    const most = amount(track.maximum, track.unit);
+    return Number.isNaN(track.maximum) ? '' : `${mark}${most.startsWith('<') ? '' : '≤ '}${most}`;
   }
   if (isHeading(track)) {
     return track.children.length > 0 ? count(track.children.length) : '';
