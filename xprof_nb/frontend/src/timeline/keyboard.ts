@@ -88,7 +88,7 @@ export function keyBindings(actions: Actions, inTree: () => boolean): KeyBinding
     bind(['u'], 'u', 'undo the last move', () => actions.undo()),
     bind(['U'], 'U', 'redo it', () => actions.redo()),
     bind(['c'], 'c', 'copy the selection (TSV)', () => actions.copy()),
-    bind(['ContextMenu', 'F10'], 'Menu', 'menu of the event or track', () => actions.menu()),
+    bind(['ContextMenu'], 'Menu', 'menu of the event or track', () => actions.menu()),
     bind(['Escape'], 'Esc', 'step back: close, clear the selection, leave the focus', () => actions.back()),
     bind(['?'], '?', 'this list', () => actions.help())
   ];

@@ -66,6 +66,7 @@ export class Loader {
     clearTimeout(this._timer);
     this._wish = null;
     this._pending?.abort.abort();
+    this._pending = null;
   }
 
   private _lacking({ tracks, span, pixels }: Wish): number[] {

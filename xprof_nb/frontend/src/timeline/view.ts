@@ -32,7 +32,6 @@ import { type MenuActions, timelineMenu } from './menus';
 import { Painter } from './painter';
 import { Panes } from './panes';
 import panesStyle from './panes.css?inline';
-import type { Picked } from './picking';
 import { savedWindows } from './saved';
 import { type Layer, Stage } from './stage';
 import { State } from './state';
@@ -40,7 +39,7 @@ import style from './style.css?inline';
 import { TakeOut } from './take_out';
 import { Toolbar } from './toolbar';
 import { TrackControl } from './track_control';
-import { type Track, Tracks } from './tracks';
+import { Tracks } from './tracks';
 
 const HELP =
   'Arrow keys move through time and tracks, w and s zoom, comma and full stop go from event to event, ' +
