@@ -163,6 +163,6 @@ export function gripAt(x: number, scale: Scale, window: Span): Grip {
   if (Math.abs(x - right) <= GRIP_PX) {
     return 'end';
   }
-  const isWhole = left <= 0 && right >= scale.width;
+  const isWhole = left <= 0.5 && right >= scale.width - 0.5;
   return x > left && x < right && !isWhole ? 'move' : 'new';
 }
