@@ -1,0 +1,179 @@
+"""The timeline in JupyterLab: answered by the kernel, also while it is busy, and by the server without one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import lab as labs
+from tests.browser.test_notebook import choose, wait_for_lab
+from tests.browser.timeline import Timeline
+from xprof_nb.snapshot import MIMETYPE
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+NOTEBOOK = "timeline.ipynb"
+RUN_TIMEOUT_MS = 120_000
+BUSY_S = 60
+SAVE_TIMEOUT_S = 20
+
+
+@pytest.fixture(scope="module")
+def run(lab, cpu_profile):
+    """Return the log dir, below the lab's root, of a run that a notebook shows."""
+    logdir = lab.root / "timeline-logs"
+    folder = logdir / "plugins" / "profile" / "train"
+    folder.parent.mkdir(parents=True)
+    shutil.copytree(cpu_profile, folder)
+    cells = [
+        nbformat.v4.new_code_cell(f"import xprof_nb as xp\nprofile = xp.open({str(logdir)!r})\nprofile.trace()"),
+        nbformat.v4.new_code_cell("profile.trace()"),
+        nbformat.v4.new_code_cell(f"import time\nprint('busy')\ntime.sleep({BUSY_S})"),
+    ]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), lab.root / NOTEBOOK)
+    return logdir
+
+
+@pytest.fixture
+def open_notebook(open_page):
+    def start(server):
+        page = open_page(server.page(NOTEBOOK))
+        wait_for_lab(page)
+        return page
+
+    return start
+
+
+def cells(page):
+    return page.locator(".jp-Notebook .jp-CodeCell")
+
+
+def shown(page, index: int = 0) -> Timeline:
+    return Timeline(cells(page).nth(index).locator(".jp-OutputArea")).wait()
+
+
+def run_cell(page, index: int) -> None:
+    page.locator(".jp-StatusBar-TextItem", has_text="| Idle").wait_for()
+    cells(page).nth(index).locator(".jp-InputArea-editor").click()
+    page.keyboard.press("Shift+Enter")
+
+
+def test_the_kernel_answers_it(lab, run, open_notebook, screenshot):
+    page = open_notebook(lab)
+    run_cell(page, 0)
+    cells(page).first.locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
+    view = shown(page)
+    view.expect_answers_from("kernel")
+    screenshot(page, "timeline-notebook-light")
+
+    x, y = view.widest_box("Ops")
+    page.mouse.click(x, y)
+    expect(view.details).to_contain_text("self time")
+    expect(view.details).to_contain_text("program")
+    view.press("f")
+    assert not view.is_whole()
+    view.press("0", "Escape")
+
+    view.select((0.1, 0.5), (0.9, 0.9))
+    expect(view.selection.locator("tbody tr").first).to_contain_text("%")
+    expect(view.selection).to_contain_text("busy")
+    screenshot(page, "timeline-selection-light")
+    view.press("Escape")
+
+    view.press("/")
+    page.keyboard.type("dot")
+    expect(view.area.locator(".jp-Timeline-hits")).to_contain_text("of")
+    page.keyboard.press("Enter")
+    expect(view.said).to_contain_text("dot")
+
+    # Unfolding brings tracks that were not asked for before.
+    view.press("Escape", "Escape", "0")
+    view.row("Source").click()
+    view.page.wait_for_timeout(1000)
+    assert view.coloured() > 50
+
+
+def test_several_views_and_a_busy_kernel(lab, run, open_notebook):
+    page = open_notebook(lab)
+    for index in (0, 1):
+        run_cell(page, index)
+        cells(page).nth(index).locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
+    first, second = shown(page), shown(page, 1)
+    run_cell(page, 2)
+    expect(cells(page).nth(2)).to_contain_text("busy")
+    second.expect_answers_from("kernel")
+    second.area.scroll_into_view_if_needed()
+    x, y = second.widest_box("Ops")
+    page.mouse.click(x, y)
+    expect(second.details).to_contain_text("self time")
+    assert first.is_whole()
+    expect(cells(page).nth(2).locator(".jp-InputPrompt")).to_have_text("[*]:")
+    for session in lab.ask("GET", "api/sessions"):
+        lab.ask("POST", f"api/kernels/{session['kernel']['id']}/interrupt")
+    expect(cells(page).nth(2).locator(".jp-InputPrompt")).not_to_have_text("[*]:")
+
+
+def test_markers_are_kept_with_the_run(lab, run, open_notebook):
+    page = open_notebook(lab)
+    run_cell(page, 0)
+    cells(page).first.locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
+    view = shown(page)
+    box = view.stage.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 20)
+    view.press("m")
+    markers = view.area.locator(".jp-Timeline-markers")
+    expect(markers).to_contain_text("only" if not (run / "xprof_nb.json").exists() else "kept")
+
+
+def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, open_notebook, screenshot):
+    page = open_notebook(lab)
+    run_cell(page, 0)
+    cells(page).first.locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
+    shown(page)
+    choose(page, "File", "Save Notebook")
+    path, deadline = lab.root / NOTEBOOK, time.monotonic() + SAVE_TIMEOUT_S
+    while MIMETYPE not in path.read_text() and time.monotonic() < deadline:
+        page.wait_for_timeout(200)  # not a sleep: this thread lets the page's requests through
+    outputs = [out for cell in json.loads(path.read_text())["cells"] for out in cell["outputs"]]
+    saved = next(out for out in outputs if MIMETYPE in out.get("data", {}))
+    assert len(json.dumps(saved)) < 300_000
+
+    root = tmp_path_factory.mktemp("timeline-reopened")
+    shutil.copy(path, root)
+    server = labs.start(root, home, *labs.WITHOUT_KERNELS)
+    try:
+        server.use_theme("JupyterLab Dark")
+        page = open_notebook(server)
+        page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
+        view = shown(page)
+        view.expect_answers_from("static")
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+        assert view.area.locator(".jp-Timeline").get_attribute("data-theme") == "dark"
+        screenshot(page, "timeline-reopened-dark")
+    finally:
+        server.use_theme("JupyterLab Light")
+        server.stop()
+
+
+def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screenshot):
+    for session in lab.ask("GET", "api/sessions"):
+        lab.ask("DELETE", f"api/sessions/{session['id']}")
+    page = open_page(lab.page())
+    page.locator('[data-id="xprof-nb-panel"]').click()
+    panel = page.locator("#xprof-nb-panel")
+    panel.get_by_text("train", exact=True).first.dblclick()
+    document = page.locator("#jp-main-dock-panel")
+    document.get_by_role("tab", name="timeline").click()
+    view = Timeline(document.get_by_role("tabpanel").last).wait()
+    view.expect_answers_from("server")
+    x, y = view.widest_box("Ops")
+    page.mouse.click(x, y)
+    expect(view.details).to_contain_text("self time")
+    screenshot(page, "timeline-document-light")
+    assert lab.ask("GET", "api/kernels") == []
