@@ -49,7 +49,7 @@ export class Toolbar {
           { class: 'jp-XprofChoices-box' },
           tool('−', 'Zoom out (s)', () => events.zoom(2)),
           tool('+', 'Zoom in (w)', () => events.zoom(0.5)),
-          tool('all', 'Show the whole run (0)', events.all)
+          tool('all', 'Show all of the run (0)', events.all)
         ),
         h('span', { class: 'jp-XprofChoices-box' }, this._undo, this._redo),
         tool('marker', 'Put a marker (m)', events.mark)
