@@ -35,7 +35,7 @@ function loading(kind: 'kernel' | 'static' = 'kernel') {
   const levels = new Levels(BOUNDS);
   const events = { arrived: vi.fn(), failed: vi.fn(), waiting: vi.fn() } satisfies LoaderEvents;
   const loader = new Loader(host, levels, BOUNDS, events);
-  const settle = () => vi.advanceTimersByTimeAsync(50);
+  const settle = () => vi.advanceTimersByTimeAsync(200);
   return { asked, levels, events, loader, settle };
 }
 
@@ -80,6 +80,20 @@ describe('Loader', () => {
     asked[0]?.answer();
     await settle();
     expect(span(asked[1] as Asked)).toEqual([4_019_000, 4_981_000]);
+  });
+
+  it('asks nothing ahead while the window moves', async () => {
+    const { asked, loader } = loading();
+    loader.want(wish(4e6, 5e6));
+    await vi.advanceTimersByTimeAsync(0);
+    asked[0]?.answer();
+    for (let i = 0; i < 20; i++) {
+      loader.want(wish(4e6 + i * 100, 5e6 - i * 100));
+      await vi.advanceTimersByTimeAsync(16);
+    }
+    expect(asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(asked).toHaveLength(2);
   });
 
   it('drops an answer that came too late', async () => {

@@ -2,11 +2,13 @@
 import { type Host, isAbort } from '../host';
 import { Boxes } from './boxes';
 import { type Levels, overlap } from './levels';
-import { lengthOf, type Span } from './span';
+import { isSame, lengthOf, type Span } from './span';
 
 const LARGEST_PIXELS = 8192;
 /** Requests begin at least this far apart: a wheel turns faster than anybody reads. */
 const PACE_MS = 40;
+/** Nothing is asked ahead while a person is on the move: that would take the time that drawing needs. */
+const REST_MS = 120;
 /** An answer this many times too coarse for the view is of no use any more. */
 const TOO_COARSE = 6;
 
@@ -35,6 +37,7 @@ export class Loader {
   private _pending: Pending | null = null;
   private _timer = 0;
   private _begun = Number.NEGATIVE_INFINITY;
+  private _movedAt = Number.NEGATIVE_INFINITY;
   private _failedFor: Wish | null = null;
 
   constructor(
@@ -46,6 +49,9 @@ export class Loader {
 
   /** Tell what is on screen now; what it needs and is not there is asked for. */
   want(wish: Wish): void {
+    if (this._wish === null || !isSame(wish.span, this._wish.span)) {
+      this._movedAt = performance.now();
+    }
     this._wish = wish;
     if (this._pending !== null && (this._pending.isAhead || isStale(this._pending, wish))) {
       if (this._lacking(wish).length > 0) {
@@ -78,16 +84,17 @@ export class Loader {
     if (wish === null || this._pending !== null || this._host.kind === 'static' || wish === this._failedFor) {
       return;
     }
-    const rest = this._begun + PACE_MS - performance.now();
-    if (rest > 0) {
-      clearTimeout(this._timer);
-      this._timer = window.setTimeout(() => this._next(), rest);
+    const now = performance.now();
+    if (this._later(this._begun + PACE_MS - now)) {
       return;
     }
     const tracks = this._lacking(wish);
     this._events.waiting(tracks.length > 0);
     if (tracks.length > 0) {
       void this._ask({ ...wish, tracks }, false);
+      return;
+    }
+    if (this._later(this._movedAt + REST_MS - now)) {
       return;
     }
     for (const ahead of aheadOf(wish, this._bounds)) {
@@ -97,6 +104,15 @@ export class Loader {
         return;
       }
     }
+  }
+
+  /** Come back after a while; returns whether there is a while to wait. */
+  private _later(milliseconds: number): boolean {
+    if (milliseconds > 0) {
+      clearTimeout(this._timer);
+      this._timer = window.setTimeout(() => this._next(), milliseconds);
+    }
+    return milliseconds > 0;
   }
 
   private async _ask(wish: Wish, isAhead: boolean): Promise<void> {
