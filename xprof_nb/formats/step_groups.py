@@ -17,7 +17,7 @@ from xprof_nb.formats import event_forest, plausible
 from xprof_nb.formats.event_forest import Nodes
 from xprof_nb.formats.framework_events import split_framework_op
 from xprof_nb.formats.gpu_device import GPU
-from xprof_nb.formats.gpu_streams import gpu_planes
+from xprof_nb.formats.gpu_streams import gpu_planes, is_derived
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.step_groups import (
     COLLECTIVE,
@@ -41,19 +41,22 @@ Mask = NDArray[np.bool_]
 
 _MARKERS = ("train", "test", "TraceContext")
 _NO_COMPUTE = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
+_GROUPED = ("/host:CPU", "/device:", "/host:metadata")
+"""Planes that grouping adds a stat to: where one lacks it, xprof groups anew, over the groups that are stated."""
 _ROOT_LEVELS = {"TraceContext": 1, "ProcessBatch": 2, "BatchingSessionRun": 1}
 _UNNAMED_ROOTS = frozenset({"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"})
-_REGION, _REGION_CONTEXT = "ThreadpoolListener::", 15
+_POOL = "ThreadpoolListener::"
 _COPIES = {
     "MemcpyHToD": HOST_TO_DEVICE,
     "MemcpyDToH": DEVICE_TO_HOST,
     "MemcpyDToD": DEVICE_TO_DEVICE,
     "MemcpyHToH": HOST_TO_HOST,
 }
-_DERIVED_LINES = (0xDEADBEEF, 290)
-_NODE_STATS = ("_r", "_a", "_pt", "_p", "_ct", "_c", "correlation_id")
+_STEPS_LINE = 0xDEADBEEF - 2**32
+"""Id of the line of steps; xprof knows it in this form alone, sign-extended from 32 bits."""
 _LAUNCHES = -1
 """Stands for the context type of correlation ids."""
+_NODE_STATS = ("_r", "_a", "_pt", "_p", "_ct", "_c", "correlation_id")
 
 
 def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
@@ -62,9 +65,10 @@ def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
     plausible.mend_durations(space)
     host, gpus = space.plane("/host:CPU"), gpu_planes(space)
     planes = [plane for plane in (host, *gpus) if plane is not None]
-    if any("group_id" in plane.stat_names for plane in space.planes):
+    grouped = ["group_id" in plane.stat_names for plane in space.planes if plane.name.startswith(_GROUPED)]
+    if grouped and all(grouped):
         return _of_gpus(gpus, [_stated(plane) for plane in gpus], True) if gpus else _of_stated_host(host)
-    if not any(_may_have_roots(plane) for plane in planes):
+    if not any(grouped) and not any(map(_may_have_roots, planes)):
         return no_step_groups()
     made = _made(planes, host)
     if gpus:
@@ -81,8 +85,6 @@ class _Part:
     start_ps: Ints
     end_ps: Ints
     group: Ints
-    region: Ints
-    """What a region consumes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +100,8 @@ def _stated(plane: XPlane) -> _Part:
     events = plane.events
     start_ps = events.start_ps
     group = plane.event_stat("group_id").ints(-1)
-    rows = np.arange(len(events))
-    return _Part(rows, events.line.astype(np.int64), start_ps, start_ps + events.duration_ps, group, rows)
+    line = events.line.astype(np.int64)
+    return _Part(np.arange(len(events)), line, start_ps, start_ps + events.duration_ps, group)
 
 
 def _may_have_roots(plane: XPlane) -> bool:
@@ -132,30 +134,33 @@ def _made(planes: Sequence[XPlane], host: XPlane | None) -> _Made:
     everyone = (np.concatenate([inside[nested], edges[0]]), np.concatenate([nested, edges[1]]))
     group, roots = event_forest.groups(nodes, everyone, count + extra)
     cut = np.split(group, firsts[1:-1])
-    return _Made([replace(part, group=mine) for part, mine in zip(parts, cut, strict=True)], roots, inside)
+    grouped = [
+        replace(part, group=np.where(mine >= 0, mine, part.group))
+        for part, mine in zip(parts, cut, strict=True)
+    ]
+    return _Made(grouped, roots, inside)
 
 
 def _with_regions(plane: XPlane) -> _Part:
-    """Return the events of a plane with the regions of its thread pools, as spans from their start to their stop."""
+    """Return the events of a plane with what its thread pools ran, as spans from start to stop, which lead nowhere."""
     part = _stated(plane)
-    starts, stops = (_meta_mask(plane, lambda name, end=end: name == _REGION + end) for end in ("StartRegion", "StopRegion"))
-    begins = np.flatnonzero(starts[plane.events.metadata])
+    starts, stops = (_meta_mask(plane, (_POOL + end).__eq__) for end in ("StartRegion", "StopRegion"))
+    begins, ends = (np.flatnonzero(mask[plane.events.metadata]) for mask in (starts, stops))
     (consumed,) = plane.stats_of(begins, "_c")
-    begins, context = begins[consumed.present], consumed.ints()[consumed.present]
-    ends = np.flatnonzero(stops[plane.events.metadata])
+    begins = begins[consumed.present]
     if not len(begins) or not len(ends):
         return part
-    last = np.searchsorted(begins, ends) - 1
-    paired = (last >= 0) & (part.line[begins[last]] == part.line[ends]) & (part.start_ps[begins[last]] != 0)
+    last = begins[np.searchsorted(begins, ends) - 1]
+    paired = (last < ends) & (part.line[last] == part.line[ends]) & (part.start_ps[last] != 0)
     last, ends = last[paired], ends[paired]
-    line = np.concatenate([part.line, part.line[ends]])
-    start_ps = np.concatenate([part.start_ps, part.start_ps[begins[last]]])
-    end_ps = np.concatenate([part.end_ps, part.start_ps[ends]])
-    has_region = np.isin(line, part.line[ends])
-    order = np.lexsort((np.where(has_region, -end_ps, 0), np.where(has_region, start_ps, 0), line))
     rows = np.concatenate([part.rows, np.full(len(ends), -1)])
-    region = np.concatenate([part.region, context[last]])
-    return _Part(rows[order], line[order], start_ps[order], end_ps[order], rows, region[order])
+    line = np.concatenate([part.line, part.line[ends]])
+    start_ps = np.concatenate([part.start_ps, part.start_ps[last]])
+    end_ps = np.concatenate([part.end_ps, part.start_ps[ends]])
+    has_region = np.isin(line, part.line[ends])  # only the lines that get one are put in order
+    order = np.lexsort((np.where(has_region, -end_ps, 0), np.where(has_region, start_ps, 0), line))
+    group = np.concatenate([part.group, np.full(len(ends), -1)])
+    return _Part(rows[order], line[order], start_ps[order], end_ps[order], group[order])
 
 
 def _nodes(plane: XPlane, part: _Part, is_host: bool) -> tuple[Nodes, pd.DataFrame, pd.DataFrame]:
@@ -169,18 +174,15 @@ def _nodes(plane: XPlane, part: _Part, is_host: bool) -> tuple[Nodes, pd.DataFra
     level[known] = np.where(root.present, root.ints(), by_name[plane.events.metadata[rows]])
     apart = np.zeros(len(part.rows), np.bool_)
     apart[known] = is_async.ints() != 0
-    regions = np.flatnonzero(part.rows < 0)
 
     def table(type_of: object, which: Ints, number: Ints) -> pd.DataFrame:
         return pd.DataFrame({"event": which, "type": np.broadcast_to(np.asarray(type_of), len(which)), "id": number})
 
     makes, takes = produces.present & produced.present, consumes.present & consumed.present
-    launch = np.flatnonzero(correlation.present)
+    known_kind = _meta_mask(plane, lambda name: name in _ROOT_LEVELS or name in _UNNAMED_ROOTS)
+    launch = np.flatnonzero(correlation.present & ~known_kind[plane.events.metadata[rows]])
     makes_of = [table(produces.ints()[makes], known[makes], produced.ints()[makes])]
-    takes_of = [
-        table(consumes.ints()[takes], known[takes], consumed.ints()[takes]),
-        table(_REGION_CONTEXT, regions, part.region[regions]),
-    ]
+    takes_of = [table(consumes.ints()[takes], known[takes], consumed.ints()[takes])]
     (makes_of if is_host else takes_of).append(table(_LAUNCHES, known[launch], correlation.ints()[launch]))
     nodes = Nodes(part.line, part.start_ps, part.end_ps, apart, level)
     return nodes, pd.concat(makes_of), pd.concat(takes_of)
@@ -280,15 +282,16 @@ def _of_gpus(gpus: Sequence[XPlane], parts: Sequence[_Part], is_stated: bool) ->
     events, markers = [no_grouped()], [no_grouped()]
     for plane, part in zip(gpus, parts, strict=True):
         device = int(named[1]) if (named := GPU.match(plane.name)) else -1
-        number = (plane.lines.id - _DERIVED_LINES[0]) % 2**32
-        if is_stated:
-            markers.append(_grouped(part, (number == 0)[part.line] & (part.group >= 0), None, device))
-        else:
-            part = _with_latest_group(part, (number >= _DERIVED_LINES[1])[part.line])
-            markers.append(_stretches(part, device))
-        correlation = plane.stats_of(part.rows, "correlation_id")[0].ints(-1)
-        own = (number >= _DERIVED_LINES[1])[part.line] & (part.group >= 0) & (correlation >= 0)
-        events.append(_grouped(part, own, _gpu_kinds(plane, part.rows), device))
+        is_stream = np.array([not is_derived(number, "") for number in plane.lines.id.tolist()], np.bool_)
+        is_step = plane.lines.id == _STEPS_LINE
+        markers.append(_grouped(part, is_step[part.line] & (part.group >= 0), None, device))
+        worked = _in_time_order(part, is_stream[part.line])
+        if not is_stated:
+            worked = _with_latest_group(worked)
+            markers.append(_stretches(worked, device))
+        correlation = plane.stats_of(worked.rows, "correlation_id")[0].ints(-1)
+        kinds = _gpu_kinds(plane, worked.rows)
+        events.append(_grouped(worked, (worked.group >= 0) & (correlation >= 0), kinds, device))
     grouped, marking = _joined(events), _joined(markers)
     # What no step of its own device spans is left out.
     known = pd.MultiIndex.from_arrays([marking.device, marking.group])
@@ -318,13 +321,16 @@ def _gpu_kind(name: str) -> int:
     return COMPUTE_16 if "half" in name or "fp16" in name else COMPUTE_32
 
 
-def _with_latest_group(part: _Part, own: Mask) -> _Part:
-    """Return the events of the streams in time order; one without a group gets that of the one before it."""
+def _in_time_order(part: _Part, own: Mask) -> _Part:
     rows = np.flatnonzero(own)
-    rows = rows[np.lexsort((-part.end_ps[rows], part.start_ps[rows]))]
-    latest = np.maximum.accumulate(np.where(part.group[rows] >= 0, np.arange(len(rows)), -1))
-    group = np.append(part.group[rows], -1)[latest]
-    return _Part(part.rows[rows], part.line[rows], part.start_ps[rows], part.end_ps[rows], group, part.region[rows])
+    rows = rows[np.lexsort((part.end_ps[rows], part.start_ps[rows]))]
+    return _Part(part.rows[rows], part.line[rows], part.start_ps[rows], part.end_ps[rows], part.group[rows])
+
+
+def _with_latest_group(part: _Part) -> _Part:
+    """Give an event without a group that of the one before it."""
+    latest = np.maximum.accumulate(np.where(part.group >= 0, np.arange(len(part.group)), -1))
+    return replace(part, group=np.append(part.group, -1)[latest])
 
 
 def _stretches(part: _Part, device: int) -> Grouped:
