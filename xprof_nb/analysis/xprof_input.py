@@ -1,8 +1,8 @@
 """xprof's ``input_pipeline_analyzer``: its step table and its table of input ops, by its rules.
 
-Rules as in xprof 2.24; for steps of CPUs and GPUs see `xprof_steps`. On TPUs a step is one that the runtime recorded, on
-the cores that all have it; compute is the least over the cores, infeed the most, outfeed the mean, and idle what is left
-of the shortest. Of all-reduces with an id, no part is split off as waiting here.
+Rules as in xprof 2.24; for steps of CPUs and GPUs see `xprof_steps`. On TPUs a step is one that the runtime recorded,
+on the cores that all have it; compute is the least over the cores, infeed the most, outfeed the mean, and idle what is
+left of the shortest. Of all-reduces with an id, no part is split off as waiting here.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _step_summary(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _input_ops(hosts: list[HostTrace]) -> list[dict[str, Any]]:
-    """Return the host's input ops as xprof lists them; ``kind`` is its category, fractions are of all their self time."""
+    """Return the host's input ops as xprof lists them: ``kind`` is its category, fractions are of their self time."""
     ops, _ = host_ops_as_xprof(hosts)
     is_input = (ops["type"] == "Dataset") | (ops["type"] == "MemcpyHToD") | ops["type"].str.startswith("InfeedEnqueue")
     ops = ops[is_input.astype(bool)].sort_values(["self_time_ps", "name"], ascending=[False, True])

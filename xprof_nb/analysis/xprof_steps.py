@@ -1,9 +1,9 @@
 """xprof's steps of CPUs and GPUs: how long each lasts, and what its time went to.
 
-Rules as in xprof 2.24 (``step_events_to_steps_db``). A step lasts as long as its longest marker. On a CPU that is a mark
-of the host, and all else that belongs to its group counts as the host's computing; on GPUs it is the longest stretch of
-kernels of its group on one of them, and events of all GPUs count together. Steps without computing are left out, and of
-more than five the first and the last.
+Rules as in xprof 2.24 (``step_events_to_steps_db``). A step lasts as long as its longest marker. On a CPU that is a
+mark of the host, and all else that belongs to its group counts as the host's computing; on GPUs it is the longest
+stretch of kernels of its group on one of them, and events of all GPUs count together. Steps without computing are left
+out, and of more than five the first and the last.
 """
 
 from __future__ import annotations

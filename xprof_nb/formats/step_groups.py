@@ -135,8 +135,7 @@ def _made(planes: Sequence[XPlane], host: XPlane | None) -> _Made:
     group, roots = event_forest.groups(nodes, everyone, count + extra)
     cut = np.split(group, firsts[1:-1])
     grouped = [
-        replace(part, group=np.where(mine >= 0, mine, part.group))
-        for part, mine in zip(parts, cut, strict=True)
+        replace(part, group=np.where(mine >= 0, mine, part.group)) for part, mine in zip(parts, cut, strict=True)
     ]
     return _Made(grouped, roots, inside)
 
@@ -305,7 +304,7 @@ def _of_gpus(gpus: Sequence[XPlane], parts: Sequence[_Part], is_stated: bool) ->
 def _gpu_kinds(plane: XPlane, rows: Ints) -> NDArray[np.int8]:
     by_name = np.array([*(_gpu_kind(name) for name in plane.metadata.name), COMPUTE_32], np.int8)
     kind = by_name[plane.events.metadata[rows]]
-    codes, texts = plane.stats_of(rows, "tensor_shapes")[0].texts()
+    codes, texts = plane.stats_of(rows, "shape")[0].texts()
     has_shapes = np.array([*(bool(text) for text in texts), False], np.bool_)[codes]
     is_half = np.array([*("half" in text for text in texts), False], np.bool_)[codes]
     computes = kind >= COMPUTE_32
