@@ -70,9 +70,10 @@ def _overview(profile: ProfileData, params: Filters) -> Answer:
 
 
 def _steps(profile: ProfileData, params: Filters) -> Answer:
-    from xprof_nb.analysis.steps import steps
+    from xprof_nb.analysis import steps, xprof_input
 
-    return steps(profile, _selection(params))
+    selection = _selection(params)
+    return xprof_input.steps(profile, selection) if params.compat == "xprof" else steps.steps(profile, selection)
 
 
 def _op_details(profile: ProfileData, params: OpDetailsParams) -> Answer:

@@ -121,16 +121,6 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return captured(tmp_path_factory)
 
 
-@pytest.mark.parametrize("workload", ["annotated_calls", "collectives", "compiling_steps"])
-def test_marked_steps_of_a_cpu_equal_xprofs(workload: str, capture: Any) -> None:
-    profile = capture(workload)
-    file = Path(profile.data.hosts[0].file)
-    expected = rows_of(ask_xprof(file, "input_pipeline_analyzer")[1])
-    frame = profile.input_pipeline(compat="xprof").frame
-    assert frame["name"].tolist() == [row["stepnum"] for row in expected]
-    assert (frame["step_time_ps"] / 1e9).tolist() == pytest.approx([row["stepTimeMs"] for row in expected], rel=1e-9)
-
-
 @pytest.mark.parametrize("workload", ["annotated_calls", "collectives", "compiling_steps", "two_programs", "scan"])
 def test_columns_of_a_cpu_mean_something(workload: str, capture: Any) -> None:
     result = capture(workload).input_pipeline()

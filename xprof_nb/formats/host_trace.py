@@ -28,11 +28,13 @@ from xprof_nb.formats.gpu_kernels import read_kernels
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_activity import read_activity
 from xprof_nb.formats.host_ops import HostOps, known
+from xprof_nb.formats.step_groups import read_step_groups
 from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.allocations import no_allocations
 from xprof_nb.model.kernels import no_kernels
 from xprof_nb.model.program import Program
+from xprof_nb.model.step_groups import no_step_groups
 from xprof_nb.model.trace import HostTrace, OpEvents, OpKeys, ProgramRuns, StepMarks, no_spans
 
 _START = re.compile(r"\$profiler\.py:\d+ start_trace$")
@@ -98,6 +100,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         compilations=session.compilations(host_plane),
         find_framework_events=partial(read_framework_events, read_space),
         find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
+        find_step_groups=no_step_groups if cores else partial(read_step_groups, read_space),
         session_ns=_session(space),
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
         spans=spans,

@@ -12,6 +12,8 @@ KERNEL_HOMES = [
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
     "xprof_nb.formats.gpu_runs",
+    "xprof_nb.formats.event_forest",
+    "xprof_nb.analysis.step_classes",
     "xprof_nb.analysis.timeline_lanes",
     "xprof_nb.analysis.timeline_lod",
     "xprof_nb.analysis.timeline_curves",

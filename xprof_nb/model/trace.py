@@ -16,6 +16,7 @@ from xprof_nb.model.compilations import Compilations
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
+from xprof_nb.model.step_groups import StepGroups, no_step_groups
 from xprof_nb.model.tracks import RecordedEvents, RecordedLines, no_lines, no_recorded_events
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ class HostTrace:
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
     spans
         Asynchronous ops of devices whose op events show the two halves alone.
-    find_kernels, find_allocations, find_activity, find_framework_events, find_events
-        Give `kernels`, `allocations`, `activity`, `framework_events` and `events`, from the file if need be.
+    find_kernels, find_allocations, find_activity, find_framework_events, find_step_groups, find_events
+        Give `kernels`, `allocations`, `activity`, `framework_events`, `step_groups` and `events`, from the file if
+        need be.
     lines, find_recorded
         The lines of the file, and their events, which are read again at each call: a timeline keeps its own form.
     window_ps
@@ -230,6 +232,7 @@ class HostTrace:
     find_allocations: Callable[[], Allocations] = no_allocations
     find_activity: Callable[[], HostActivity] = no_activity
     find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
+    find_step_groups: Callable[[], StepGroups] = no_step_groups
     find_events: Callable[[], Events] = no_events
     lines: RecordedLines = field(default_factory=no_lines)
     find_recorded: Callable[[], RecordedEvents] = no_recorded_events
@@ -258,6 +261,11 @@ class HostTrace:
     def activity(self) -> HostActivity:
         """What the host did about the devices' work: launches, transfers, compilations, input."""
         return self.find_activity()
+
+    @cached_property
+    def step_groups(self) -> StepGroups:
+        """What xprof counts into each step, on hosts without TPUs."""
+        return self.find_step_groups()
 
     @property
     def events(self) -> Events:
