@@ -184,16 +184,22 @@ export class Controller {
     }
   }
 
-  /** Learn from a new answer in which lane the chosen event is. */
+  /** Learn from a new answer what was not known of the chosen event: its lane, or what its details are asked by. */
   settle(): void {
-    const { selected } = this._state;
-    if (selected === null || !Number.isNaN(selected.lane)) {
+    const { selected, bounds } = this._state;
+    const isKnown = selected === null || (!Number.isNaN(selected.lane) && !Number.isNaN(selected.event));
+    if (isKnown || selected.count > 1 || !Number.isNaN(selected.value)) {
       return;
     }
-    for (const { boxes } of this._state.stretches(selected.track, around(selected, this._state.bounds), 1)) {
-      const row = boxes.rowOf(selected.track, selected.event);
-      if (row >= 0) {
+    for (const { boxes } of this._state.stretches(selected.track, around(selected, bounds), 1)) {
+      const row = Number.isNaN(selected.event)
+        ? boxes.find(selected.track, selected.lane, selected.start, 0)
+        : boxes.rowOf(selected.track, selected.event);
+      if (row >= 0 && !boxes.isSketch && boxes.start[row] === selected.start) {
         this._state.selected = pickedOf(boxes, row);
+        if (this._panes.hasDetails && Number.isNaN(selected.event)) {
+          void this.openDetails();
+        }
         return;
       }
     }

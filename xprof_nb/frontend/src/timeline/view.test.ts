@@ -3,8 +3,11 @@ import { HostError, type Mounted } from '../host';
 import { StaticHost } from '../hosts/static';
 import { FakePen } from '../testing/fake_pen';
 import { FakeHost, rowsTable } from '../testing/fixtures';
-import { answerTrace, EVENTS, traceSnapshot } from '../testing/trace';
+import { answerTrace, boxes, EVENTS, traceSnapshot } from '../testing/trace';
+import { savedWindows } from './saved';
 import { mount } from './view';
+
+vi.mock('./saved', () => ({ savedWindows: vi.fn(() => []) }));
 
 const WIDTH = 1000;
 const HEIGHT = 300;
@@ -178,6 +181,27 @@ describe('a live timeline', () => {
     el.querySelector<HTMLElement>('.jp-Timeline-links button')?.click();
     expect(follow.mock.calls[1]?.[0].detail).toMatchObject({ view: 'op_profile' });
     document.removeEventListener('xprof:select', follow);
+  });
+
+  it('fills in the details of a box that was only a sketch when it was clicked', async () => {
+    const rows = { track: 3, lane: 0, start_ps: 0, duration_ps: 2e6, name: 'fusion.1', count: 1 };
+    let answer = () => {};
+    const later = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const host = new FakeHost('kernel', traceSnapshot(), async (query, params) => {
+      await (query === 'trace_window' ? later : null);
+      return answerTrace(query, params);
+    });
+    const el = document.createElement('div');
+    document.body.append(el);
+    vi.mocked(savedWindows).mockReturnValueOnce([boxes([rows])]);
+    shown = mount(host, el);
+    await frames();
+    await drag(area(el), [100, 82], [100, 82]);
+    expect(el.querySelector('.jp-Timeline-details')?.textContent).not.toContain('jit_f');
+    answer();
+    await vi.waitFor(() => expect(el.querySelector('.jp-Timeline-details')?.textContent).toContain('jit_f'));
   });
 
   it('walks from event to event by keyboard and says each', async () => {
