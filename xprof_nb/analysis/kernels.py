@@ -147,6 +147,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
     copied = frame.loc[~frame["kind"].isin([KERNEL, GRAPH])]
     by_name = frame.groupby("kernel")["time_ps"].sum()
     top = str(by_name.idxmax())
+    share = float(by_name.max()) / time_ps if time_ps else None
     shown = top if len(top) <= 60 else f"{top[:59]}…"
     return {
         "kernel_count": int(frame["kernel"].nunique()),
@@ -158,7 +159,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "top_kernel": top,
         "sentence": (
             f"{frame['kernel'].nunique():,} kernels and copies in {launches:,} launches took "
-            f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(by_name.max() / time_ps)})."
+            f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(share)})."
         ),
     }
 

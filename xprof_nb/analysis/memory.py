@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.environment import environment
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.tensorflow import dtype_names
 from xprof_nb.model.trace import HostTrace
@@ -359,10 +361,20 @@ def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> t
     return tuple(notes)
 
 
+def _known_gaps(profile: ProfileData) -> list[str]:
+    """Return what releases that took part are known not to record of memory."""
+    versions = environment(profile)["versions"]
+    gaps = [gap for name in sorted({item.backend for item in profile.devices}) for gap in known_gaps(versions, name)]
+    return [gap.text for gap in gaps if gap.question == "memory"]
+
+
 def why_empty(profile: ProfileData) -> str:
     """Return why there is no allocator event, and what would give some."""
     if any(len(trace.allocations) for trace in profile.hosts):
         return "No allocator event lies in the chosen part of the profile; leave out filters to see the others."
+    lacking = _known_gaps(profile)
+    if lacking:
+        return ". ".join((*lacking, "buffers() shows what each program was planned to use."))
     if any(device.backend == "cpu" for device in profile.devices):
         return (
             "XLA on a CPU reports no allocator events, so there is no memory over time: buffers() shows what each "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,16 +14,18 @@ from xprof_nb.formats.xspace import XPlane, XSpace
 LONGEST_PS = 2**60
 """13 days: no event lasts longer, or starts longer after its line; sums of a few still fit 64 bits."""
 LARGEST_SPAN_PS = 2**62
+SMALLEST, LARGEST = 2.0**-126, 2.0**63
+"""Between these, peaks and sizes can be divided, multiplied and counted."""
 _HINT = "Bytes were changed on the way: copy it again in binary mode, or capture again."
 
 
 def positive(stats: Mapping[str, Any], name: str) -> float:
-    """Return a stat that is a positive, finite number, else 0."""
+    """Return a stat that is a positive number, neither tiny nor huge beyond reason, else 0."""
     value = stats.get(name)
     if not isinstance(value, int | float):
         return 0.0
     number = float(value)
-    return number if math.isfinite(number) and number >= np.finfo(np.float32).tiny else 0.0
+    return number if SMALLEST <= number < LARGEST else 0.0
 
 
 def length_ps(stats: Mapping[str, Any], begin_ns: str, end_ns: str) -> int:
