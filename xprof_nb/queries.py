@@ -270,8 +270,13 @@ def _finite(answer: Answer) -> Answer:
     floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column).any()]
     if floats:
         frame = frame.assign(**{name: frame[name].where(np.isfinite(frame[name])) for name in floats})
-    summary = {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in answer.summary.items()
-    }
-    return replace(answer, frame=frame, summary=summary, notes=tuple(dict.fromkeys(answer.notes)))
+    return replace(answer, frame=frame, summary=_finite_value(answer.summary))
+
+
+def _finite_value(value: Any) -> Any:
+    """Return a summary, or a part of one, with None for what is no number."""
+    if isinstance(value, Mapping):
+        return {name: _finite_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -16,7 +16,7 @@ from xprof_nb.analysis.cost_fusion import fusion_traffic
 from xprof_nb.errors import DamagedFileError, UsageError
 from xprof_nb.formats.device_planes import split_program_label
 from xprof_nb.formats.hlo import read_program
-from xprof_nb.model import columns
+from xprof_nb.model import columns, units
 
 ALL_BITS = b"\xff" * 9 + b"\x01"
 
@@ -188,3 +188,17 @@ def test_fusions_in_fusions_are_each_read_once() -> None:
     # The two adds at the bottom share one read of f32[4,3]; each level above reads it twice; the output is one more.
     expected = 48 * 2 ** (depth - 1) + 48
     assert fusion_traffic(fusion, program, {}).accessed_bytes == expected
+
+
+def test_a_text_where_a_number_belongs_is_missing(tmp_path: Path) -> None:
+    texts = {"flops": "-nan", "model_flops": "nan", "bytes_accessed": "inf"}
+    space = space_of(
+        ("add.1", 0, 100), stats=texts, peak_teraflops_per_second="-nan", peak_hbm_bw_gigabytes_per_second="0"
+    )
+    result = answer(opened(space, tmp_path))
+    (row,) = result.to_dict()["rows"]
+    unknown = ("flops", "model_flops", "bytes_accessed", "flops_per_s", "flops_utilization", "hbm_utilization")
+    assert [row[name] for name in unknown] == [None] * len(unknown)
+    assert result.summary["peak_flops_per_s"] is None
+    assert "nan" not in result.to_csv()
+    assert units.percent(row["flops_utilization"]) == "–"
