@@ -29,8 +29,18 @@ NAMES = (
 """What attacks whoever shows, parses or joins names."""
 NUMBERS = (0, 1, -1, 7, 2**31, -(2**31), 2**53 + 1, 10**15, 2**62, 2**63 - 1, -(2**63))
 FLOATS = (0.0, -1.0, 1e-320, 1e308, float("nan"), float("inf"), -float("inf"))
-PLANES = ("/host:CPU", "/device:TPU:0", "/device:TPU:1 SparseCore 0", "/device:GPU:0", "/host:metadata", "Task Environment")
-LINES = ("XLA Ops", "XLA Modules", "Steps", "Async XLA Ops", "python", "Stream #1(Compute)", "tf_XLAEigen/1", "_counters_")
+DEVICES = ("/device:TPU:0", "/device:TPU:1 SparseCore 0", "/device:GPU:0")
+PLANES = (*DEVICES, "/host:CPU", "/host:metadata", "Task Environment")
+LINES = (
+    "XLA Ops",
+    "XLA Modules",
+    "Steps",
+    "Async XLA Ops",
+    "Stream #1(Compute)",
+    "python",
+    "tf_XLAEigen/1",
+    "_counters_",
+)
 
 
 def trimmed(data: bytes, events: int) -> bytes:

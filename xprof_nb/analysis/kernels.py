@@ -173,4 +173,7 @@ def _why_empty(profile: ProfileData, parts: list[HostPart]) -> tuple[str, ...]:
     if backends and "gpu" not in backends:
         kinds = " and ".join(sorted(backend.upper() for backend in backends))
         return (f"Kernels are what GPUs run; this profile is of {kinds}, whose ops have none. See ops().",)
-    return ("No GPU kernel was recorded; the other notes say why where it is known.",)
+    return (
+        "No GPU kernel was recorded: nothing ran on a GPU during the capture, or it could not be traced. Capture again "
+        "while it works; %xprof doctor says whether it can be.",
+    )

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.environment import environment
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
@@ -351,14 +351,17 @@ def _sentence(peak: dict[str, Any]) -> str:
 
 
 def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> tuple[str, ...]:
-    notes = []
-    if selection.program is not None:
-        notes.append("program= is not applied: allocator events do not say which program they are for.")
+    notes = program_not_applied(selection)
     if not len(frame):
         notes.append(why_empty(profile))
     elif (frame["stack_bytes"] > 0).any():
         notes.append("The stack is what running programs reserve for their temporaries; buffers() names those.")
     return tuple(notes)
+
+
+def program_not_applied(selection: Selection) -> list[str]:
+    """Say so where a program was asked for."""
+    return not_applied(selection, ("program",), "allocator events do not say which program they are for")
 
 
 def _known_gaps(profile: ProfileData) -> list[str]:

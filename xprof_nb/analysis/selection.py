@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from xprof_nb.errors import UsageError
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
+
+FILTERS = ("host", "device", "program", "step", "window_ps")
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,12 @@ def is_chosen(device: Device, wanted: str | int | None) -> bool:
     if device.kind:
         return wanted == device.name
     return wanted in (None, device.name, device.ordinal, str(device.ordinal))
+
+
+def not_applied(selection: Selection, names: Iterable[str], why: str) -> list[str]:
+    """Say which of the filters that a question cannot apply were given all the same."""
+    given = [f"{name}=" for name in names if getattr(selection, name) is not None]
+    return [f"{', '.join(given)} is not applied: {why}."] if given else []
 
 
 def program_rows(trace: HostTrace, program: str | int) -> NDArray[np.int64]:

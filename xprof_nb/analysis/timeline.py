@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates, Steps, no_steps
 from xprof_nb.analysis.timeline_lanes import MOST_LANES, Lanes
@@ -93,8 +93,7 @@ def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: S
     notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
     if not has_events:
         notes.append(_NOTHING)
-    if selection.program is not None:
-        notes.append("A timeline shows every program; search for one by name.")
+    notes += not_applied(selection, ("program",), "a timeline shows every program; search for one by name")
     return Answer(frame, summary, tuple(notes))
 
 
@@ -185,8 +184,8 @@ def trace_window(
         "tracks": [row for row, _ in shown_tracks],
         "lanes": {str(row): content.count for row, content in shown_tracks if isinstance(content, Lanes)},
     }
-    notes = () if len(frame) else ("Nothing was recorded on these tracks in this window.",)
-    return Answer(frame, summary, notes)
+    nothing = "Nothing was recorded on these tracks in this window: zoom out or ask for other tracks."
+    return Answer(frame, summary, () if len(frame) else (nothing,))
 
 
 def _is_exact(contents: list[tuple[int, Content]], drawn: Drawn) -> bool:

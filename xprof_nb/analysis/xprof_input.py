@@ -8,13 +8,14 @@ and idle what is left of the shortest. Of all-reduces with an id, no part is spl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.op_identity import described_keys
-from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen
+from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, not_applied
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
@@ -29,6 +30,12 @@ _HOST_TRANSFERS = ("host send", "host send-done", "host recv", "host recv-done")
 
 def input_pipeline(profile: ProfileData, selection: Selection) -> Answer:
     """Return xprof's step table; times in ps, fractions where xprof has percent."""
+    whole = not_applied(selection, ("program", "window_ps"), "xprof's step table is of whole profiles")
+    answer = _table(profile, selection)
+    return replace(answer, notes=(*whole, *answer.notes))
+
+
+def _table(profile: ProfileData, selection: Selection) -> Answer:
     backends = {device.backend for trace in chosen_hosts(profile, selection) for device in trace.devices}
     if backends == {"tpu"}:
         return _of_cores(profile, selection)
@@ -44,7 +51,7 @@ def input_pipeline(profile: ProfileData, selection: Selection) -> Answer:
 
 def _answer(frame: pd.DataFrame) -> Answer:
     if not len(frame):
-        return Answer(frame, {"step_count": 0}, ("No step was marked, and xprof infers none.",))
+        return Answer(frame, {"step_count": 0}, ("No step was marked here, and xprof infers none.",))
     times = frame["step_time_ps"].astype(float)
     summary: dict[str, Any] = {
         "step_count": len(frame),
