@@ -277,7 +277,7 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
 
 
 def _finite(answer: Answer) -> Answer:
-    """Return an answer in which what overflowed is missing, since it is no measurement, and nothing is said twice."""
+    """Return an answer in which what overflowed is missing: JSON has no infinity, and it is no measurement."""
     import numpy as np
 
     frame = answer.frame

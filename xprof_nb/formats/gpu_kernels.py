@@ -21,7 +21,7 @@ _LARGEST = 2**53
 def read_kernels(read_space: Callable[[], XSpace]) -> Kernels:
     """Return the kernels of the GPUs of a host, decoded anew: few questions ask for them."""
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     streams, _ = traced(read_streams(gpu_planes(space)))
     host = space.plane("/host:CPU")
     launched = gpu_launches.find_launches(streams, host)

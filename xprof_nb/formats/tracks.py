@@ -46,7 +46,7 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
         The file has been replaced since it was opened.
     """
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     found = list(_lines(space))
     planes = [plane for plane in space.planes if len(plane.events)]
     name_base = dict(zip(map(id, planes), _starts([len(plane.metadata) + 1 for plane in planes]), strict=True))
