@@ -15,9 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.environment import environment
-from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied, refuse
 from xprof_nb.analysis.step_spans import step_spans
-from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
@@ -141,12 +140,10 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
             keep &= _within(table.start_ps, spans)
         timelines.append(Timeline(trace, frame, end_row, np.flatnonzero(keep)))
     if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
-        raise UsageError(
-            f"no device {selection.device!r} in this profile",
-            hint=f"It has: {', '.join(sorted(map(str, known_devices))[:20]) or 'none'}.",
-        )
+        refuse("device", selection.device, sorted(map(str, known_devices)))
     if not step_found:
-        raise UsageError(f"no step {selection.step!r} in this profile", hint="See steps().frame for those it has.")
+        numbers = {int(number) for trace in chosen_hosts(profile, selection) for number in step_spans(trace)["step"]}
+        refuse("step", selection.step, map(str, sorted(numbers)))
     return timelines
 
 
