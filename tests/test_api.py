@@ -75,6 +75,17 @@ def test_csv_equals_the_frame_and_runs_no_formula(tmp_path: Path) -> None:
     assert (tmp_path / "ops.csv").read_text() == text.replace("\r\n", "\n")
 
 
+def test_csv_of_every_question_has_the_rows_of_its_table(profile: xp.Profile) -> None:
+    for name, params in questions_with_needed(profile).items():
+        result = profile.ask(name, **params)
+        rows = list(csv.reader(io.StringIO(result.to_csv())))
+        assert rows[0] == list(result.frame.columns)
+        for written, held in zip(rows[1:], result.frame.itertuples(index=False), strict=True):
+            assert [text.removeprefix("'") for text in written] == [
+                "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value) for value in held
+            ]
+
+
 def test_a_table_crosses_the_wire_unchanged(profile: xp.Profile) -> None:
     frame = profile.op_profile().frame
     received, meta = columns.decode(columns.encode(frame, {"notes": ["é"]}))
@@ -117,7 +128,8 @@ def test_a_malformed_question_is_refused_in_words(profile: xp.Profile, query: st
         queries.ask(profile.data, query, params)
 
 
-def test_every_question_answers_a_cpu_profile(profile: xp.Profile) -> None:
+def questions_with_needed(profile: xp.Profile) -> dict[str, dict[str, object]]:
+    """Return every question with what it cannot be asked without."""
     row = profile.ops().frame.iloc[0]
     tracks = profile.trace().frame
     ops = int(tracks.loc[tracks["kind"] == "ops", "track"].iloc[0])
@@ -127,8 +139,12 @@ def test_every_question_answers_a_cpu_profile(profile: xp.Profile) -> None:
         "trace_event": {"track": ops, "event": 0},
         "trace_marks": {"markers": [{"name": "here", "time_ps": 0}]},
     }
-    for name in queries.REGISTER:
-        answer = queries.ask(profile.data, name, needed.get(name, {}))
+    return {name: needed.get(name, {}) for name in queries.REGISTER}
+
+
+def test_every_question_answers_a_cpu_profile(profile: xp.Profile) -> None:
+    for name, params in questions_with_needed(profile).items():
+        answer = queries.ask(profile.data, name, params)
         assert len(answer.frame) or answer.notes
         columns.encode(answer.frame, {"summary": dict(answer.summary), "notes": list(answer.notes)})
 

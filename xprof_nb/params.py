@@ -258,7 +258,7 @@ def _check_tracks(params: Any) -> None:
 
 def _is_time(value: object) -> bool:
     """Whether it is a time that 64-bit picoseconds can hold, with room for sums."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST / 2
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST // 2
 
 
 def _is_marker(value: object) -> bool:
@@ -292,5 +292,8 @@ def _is_program_id(value: object) -> bool:
 
 def _is_window(value: object) -> bool:
     return (
-        isinstance(value, tuple | list) and len(value) == 2 and all(_is_whole(v) for v in value) and value[0] < value[1]
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(_is_whole(v) and _is_time(v) for v in value)
+        and value[0] < value[1]
     )

@@ -174,32 +174,41 @@ def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
 def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:
     from xprof_nb.analysis.timeline import trace_window
 
-    return trace_window(profile, (params.start_ps, params.end_ps), params.pixels, params.tracks, params.most_rows)
+    window = (params.start_ps, params.end_ps)
+    return _by_track(params, trace_window(profile, window, params.pixels, params.tracks, params.most_rows))
 
 
 def _trace_search(profile: ProfileData, params: TraceSearchParams) -> Answer:
     from xprof_nb.analysis.timeline_search import Wanted, trace_search
 
     wanted = Wanted(params.text, params.start_ps, params.end_ps, params.from_ps, params.forward)
-    return trace_search(profile, wanted, params.tracks)
+    return _by_track(params, trace_search(profile, wanted, params.tracks))
 
 
 def _trace_event(profile: ProfileData, params: TraceEventParams) -> Answer:
     from xprof_nb.analysis.timeline_event import trace_event
 
-    return trace_event(profile, params.track, int(params.event))
+    return _by_track(params, trace_event(profile, params.track, int(params.event)))
 
 
 def _trace_selection(profile: ProfileData, params: TraceSelectionParams) -> Answer:
     from xprof_nb.analysis.timeline_selection import trace_selection
 
-    return trace_selection(profile, params.start_ps, params.end_ps, params.tracks)
+    return _by_track(params, trace_selection(profile, params.start_ps, params.end_ps, params.tracks))
 
 
 def _trace_marks(profile: ProfileData, params: TraceMarksParams) -> Answer:
     from xprof_nb.runs.markers import trace_marks
 
     return trace_marks(profile, params.markers)
+
+
+def _by_track(params: Filters, answer: Answer) -> Answer:
+    """Say that a part of the timeline is asked for by its tracks and times."""
+    from xprof_nb.analysis.selection import FILTERS, not_applied
+
+    why = "tracks= and times choose here; the rows of trace() with that filter say which"
+    return replace(answer, notes=(*not_applied(_selection(params), FILTERS, why), *answer.notes))
 
 
 def _selection(params: Filters) -> Any:
@@ -260,19 +269,29 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise UsageError(f"{name} takes no {unknown[0]!r}", hint=f"It takes: {', '.join(known)}.")
-    return _finite(query.function(profile, query.params(**given)))
+    answer = _finite(query.function(profile, query.params(**given)))
+    if "compat" in given and not len(answer.frame):
+        ours = ask(profile, name, {key: value for key, value in given.items() if key != "compat"})
+        left = (f"Ours has {len(ours.frame):,} rows: leave out compat='xprof'.",) if len(ours.frame) else ours.notes
+        answer = replace(answer, notes=(*answer.notes, *left))
+    return replace(answer, notes=tuple(dict.fromkeys(answer.notes)))
 
 
 def _finite(answer: Answer) -> Answer:
-    """Return an answer in which what overflowed is missing, since it is no measurement, and nothing is said twice."""
+    """Return an answer in which what overflowed is missing: JSON has no infinity, and it is no measurement."""
     import numpy as np
 
     frame = answer.frame
     floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column).any()]
     if floats:
         frame = frame.assign(**{name: frame[name].where(np.isfinite(frame[name])) for name in floats})
-    summary = {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in answer.summary.items()
-    }
-    return replace(answer, frame=frame, summary=summary, notes=tuple(dict.fromkeys(answer.notes)))
+    return replace(answer, frame=frame, summary=_finite_value(answer.summary))
+
+
+def _finite_value(value: Any) -> Any:
+    """Return a summary, or a part of one, with None for what is no number."""
+    if isinstance(value, Mapping):
+        return {name: _finite_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -71,7 +71,8 @@ class Result:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(self.frame.columns)
-        for row in self.frame.itertuples(index=False):
+        present = self.frame.astype(object).where(self.frame.notna(), None)
+        for row in present.itertuples(index=False):
             writer.writerow([_harmless(value) for value in row])
         if path is None:
             return text.getvalue()
@@ -122,9 +123,7 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
 
 
 def _harmless(value: object) -> object:
-    """Return a CSV cell that no spreadsheet takes for a formula; missing is empty."""
-    if value is None or value != value:  # noqa: PLR0124
-        return ""
+    """Return a CSV cell that no spreadsheet takes for a formula; missing, which is None, is empty."""
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value

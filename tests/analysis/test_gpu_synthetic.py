@@ -274,14 +274,26 @@ def test_launch_shapes(tmp_path: Path) -> None:
     made.kernel(stream, "k", 0, 10)
     made.kernel(stream, "old", 20, 10, kernel_details="regs:38 shm:512 grid:160,1,1 block:1024,1,1")
     made.kernel(stream, "odd", 40, 10, kernel_details="regs:-3 grid: block:1,2 occ_pct:nan \x00:7 static_shared:9e999")
-    frame = made.open(tmp_path).kernels().frame.set_index("kernel")
+    profile = made.open(tmp_path)
+    frame = profile.kernels().frame.set_index("kernel")
     row = frame.loc["k"]
     assert (row["grid"], row["block"]) == ("160,1,1", "256,1,1")
     assert (row["registers_per_thread"], row["static_shared_bytes"], row["dynamic_shared_bytes"]) == (32, 1024, 2048)
     assert row["occupancy_fraction"] == 0.5
     assert frame.loc["old", "static_shared_bytes"] == 512
     assert np.isnan(frame.loc["old", "occupancy_fraction"])
-    assert frame.loc["odd", ["registers_per_thread", "static_shared_bytes", "occupancy_fraction"]].isna().all()
+    unknown = ["registers_per_thread", "static_shared_bytes", "occupancy_fraction", "grid", "block"]
+    assert frame.loc["odd", unknown].isna().all()
+    theirs = profile.kernels(compat="xprof").frame.set_index("kernel")
+    assert theirs["block"].to_dict() == {"k": "256,1,1", "old": "1024,1,1", "odd": "1,1,1"}
+
+
+def test_kernels_that_took_no_time_have_no_share(tmp_path: Path) -> None:
+    made = GpuSpace()
+    made.kernel(made.gpu().line("Stream #1(Compute)"), "k", 0, 0)
+    result = made.open(tmp_path).kernels()
+    assert result.summary["kernel_time_ps"] == 0
+    assert result.summary["sentence"].endswith("the most expensive is k (–).")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from xprof_nb.analysis.memory import HELD_BEFORE, STACK, UNACCOUNTED, peak_holde
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
+from xprof_nb.runs import sidecar
 
 FILES = ["tpu-v6e-psum", "v100-tf", "mi300x-jax-conv", "mi300x-jax-gemm", "mi350-te-attention"]
 ALLOCATOR = "GPU_0_bfc"
@@ -241,6 +242,21 @@ def test_a_cpu_says_why_it_has_none(cpu_profile: Path) -> None:
     assert "buffers()" in result.notes[-1]
     assert not len(xp.open(cpu_profile).memory(compat="xprof").frame)
     assert not ask_xprof(next(cpu_profile.glob("*.xplane.pb")), "memory_profile")["memoryIds"]
+
+
+def test_a_release_that_records_none_is_named_with_the_cure(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    space.plane("/device:GPU:0").line("Stream #1(Compute)").event("k", 0, 10, correlation_id=1)
+    run = tmp_path / "plugins" / "profile" / "run"
+    space.write(run)
+    for version, is_known in (("0.4.30", True), ("0.4.31", False)):
+        sidecar.write(run, sidecar.Sidecar(versions={"jax": version}))
+        for compat in (None, "xprof"):
+            result = xp.open(run).memory(compat=compat)
+            assert not len(result.frame)
+            said = [note for note in result.notes if "jax 0.4.30 on a GPU records no allocator events" in note]
+            assert len(said) == is_known
+            assert all("upgrade jax" in note and "buffers()" in note for note in said)
 
 
 def test_sizes_keep_three_digits() -> None:

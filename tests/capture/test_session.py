@@ -99,6 +99,9 @@ def test_python_calls_are_recorded_only_when_asked_for(matmul) -> None:
 def test_options_say_what_jax_is_told() -> None:
     told = CaptureOptions(host_tracer_level=3, python_tracer_level=1, hlo=False).for_jax()
     assert (told.host_tracer_level, told.python_tracer_level, told.enable_hlo_proto) == (3, 1, False)
+    none = CaptureOptions(host_tracer_level=0, python_tracer_level=0).for_jax()
+    assert (none.host_tracer_level, none.python_tracer_level) == (0, 0)  # jax's own default records Python calls
+    assert CaptureOptions().for_jax().python_tracer_level == 0
 
 
 @pytest.mark.parametrize("wrong", [{"host_tracer_level": 4}, {"python_tracer_level": -1}, {"host_tracer_level": True}])

@@ -16,7 +16,7 @@ from xprof_nb.analysis.cost_fusion import fusion_traffic
 from xprof_nb.errors import DamagedFileError, UsageError
 from xprof_nb.formats.device_planes import split_program_label
 from xprof_nb.formats.hlo import read_program
-from xprof_nb.model import columns
+from xprof_nb.model import columns, units
 
 ALL_BITS = b"\xff" * 9 + b"\x01"
 
@@ -188,3 +188,64 @@ def test_fusions_in_fusions_are_each_read_once() -> None:
     # The two adds at the bottom share one read of f32[4,3]; each level above reads it twice; the output is one more.
     expected = 48 * 2 ** (depth - 1) + 48
     assert fusion_traffic(fusion, program, {}).accessed_bytes == expected
+
+
+def test_a_text_where_a_number_belongs_is_missing(tmp_path: Path) -> None:
+    texts = {"flops": "-nan", "model_flops": "nan", "bytes_accessed": "inf"}
+    space = space_of(
+        ("add.1", 0, 100), stats=texts, peak_teraflops_per_second="-nan", peak_hbm_bw_gigabytes_per_second="0"
+    )
+    result = answer(opened(space, tmp_path))
+    (row,) = result.to_dict()["rows"]
+    unknown = ("flops", "model_flops", "bytes_accessed", "flops_per_s", "flops_utilization", "hbm_utilization")
+    assert [row[name] for name in unknown] == [None] * len(unknown)
+    assert result.summary["peak_flops_per_s"] is None
+    assert "nan" not in result.to_csv()
+    assert units.percent(row["flops_utilization"]) == "–"
+
+
+def test_an_event_that_stands_for_impossibly_many_counts_once(tmp_path: Path) -> None:
+    space = space_of(("a", 0, 100), ("b", 0, 50))
+    (event, other) = space.planes[0].lines[0].events
+    event.num_occurrences, other.num_occurrences = 2**62, 7
+    profile = opened(space, tmp_path)
+    assert answer(profile).frame.set_index("op")["occurrences"].to_dict() == {"a": 1, "b": 7}
+    assert any("1 events of plane '/device:TPU:0' say" in note for note in profile.notes)
+    assert answer(profile, "roofline").frame["occurrences"].dropna().max() == 7
+
+
+def test_a_step_number_no_table_can_hold_is_its_position(tmp_path: Path) -> None:
+    space = space_of(("a", 0, 100), ("b", 200, 100))
+    plane = space.planes[0]
+    line = plane.lines.add(name="Steps")
+    for key, (name, offset) in enumerate((("7", 0), (str(2**62), 200), ("1e400", 400), ("-nan", 600)), 50):
+        plane.event_metadata[key].id, plane.event_metadata[key].name = key, name
+        line.events.add(metadata_id=key, offset_ps=offset, duration_ps=100)
+    profile = opened(space, tmp_path)
+    assert answer(profile, "steps").frame["step"].tolist() == [7, 1, 2, 3]
+    answer(profile, "roofline")
+
+
+def test_two_planes_of_one_device_are_told_apart(tmp_path: Path) -> None:
+    space = space_of(("a", 0, 100))
+    space.planes.add().CopyFrom(space.planes[0])
+    profile = opened(space, tmp_path)
+    assert [device.name for device in profile.devices] == ["TPU:0", "TPU:0 (2)"]
+    assert any("'TPU:0 (2)'" in note for note in profile.notes)
+    assert profile.ops().frame["device"].tolist() == ["TPU:0", "TPU:0 (2)"]
+    for query in ("op_profile", "overview", "steps", "roofline", "collectives", "trace"):
+        answer(profile, query)
+    assert len(profile.sql("SELECT DISTINCT device FROM runs").frame) == 2
+
+
+def test_peaks_beyond_reason_are_unknown(tmp_path: Path) -> None:
+    space = space_of(("a", 0, 100), peak_teraflops_per_second=1e308, peak_hbm_bw_gigabytes_per_second=1e300)
+    assert answer(opened(space, tmp_path)).summary["peak_flops_per_s"] is None
+
+
+@pytest.mark.parametrize("window", [(-(2**62), 0), (0, 2**62), (-(2**63), 2**63 - 1)])
+def test_a_window_longer_than_64_bits_is_misuse(tmp_path: Path, window: tuple[int, int]) -> None:
+    profile = opened(space_of(("a", 0, 100)), tmp_path)
+    for query in ("ops", "trace"):
+        with pytest.raises(UsageError, match="window_ps cannot be"):
+            profile.ask(query, window_ps=window)

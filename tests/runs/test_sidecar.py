@@ -1,8 +1,10 @@
 import json
+import shutil
 from datetime import UTC, datetime
 
 import pytest
 
+from xprof_nb import queries
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.runs import catalog, opening, sidecar
 from xprof_nb.runs.sidecar import FILE_NAME, Sidecar
@@ -119,3 +121,39 @@ def test_a_number_or_time_no_table_holds_is_damage_and_the_run_is_listed(tmp_pat
 )
 def test_peaks_that_are_none_are_left_out(peaks):
     assert opening._recorded_peaks({"peaks": peaks}) is None
+
+
+def profile_with(tmp_path, cpu_profile, text):
+    run = tmp_path / "plugins" / "profile" / "run"
+    shutil.copytree(cpu_profile, run)
+    (run / FILE_NAME).write_text(text)
+    return opening.open_data(run)
+
+
+def test_a_file_of_a_later_version_is_said_and_what_may_be_missing(tmp_path, cpu_profile):
+    text = '{"version": 9, "name": "mine", "later": [1], "cells": ["a"], "versions": 3, "markers": []}'
+    profile = profile_with(tmp_path, cpu_profile, text)
+    (note,) = [note for note in profile.notes if FILE_NAME in note]
+    assert "format 9" in note
+    assert "'cells', 'later', 'versions' may be missing here" in note
+    assert "Upgrade" in note
+    assert (profile.metadata["name"], profile.metadata["cells"]) == ("mine", {})
+    queries.ask(profile, "overview")
+    kept = sidecar.read(profile.path)
+    sidecar.write(profile.path, kept)
+    assert json.loads((tmp_path / "plugins/profile/run" / FILE_NAME).read_text()).items() >= json.loads(text).items()
+
+
+@pytest.mark.parametrize("text", ["{", '{"note": 3}', '{"version": "new"}', '{"version": true}'])
+def test_a_damaged_file_is_named_where_its_profile_is_opened(tmp_path, cpu_profile, text):
+    profile = profile_with(tmp_path, cpu_profile, text)
+    (note,) = [note for note in profile.notes if FILE_NAME in note]
+    assert "repair or delete" in note
+    assert note in queries.ask(profile, "ops").notes
+
+
+def test_a_marker_at_no_time_is_left_out(tmp_path, cpu_profile):
+    times = ["1" * 400, "true", '"1"', "12"]
+    text = '{"markers": [' + ", ".join(f'{{"time_ps": {time}}}' for time in times) + "]}"
+    profile = profile_with(tmp_path, cpu_profile, text)
+    assert [marker["time_ps"] for marker in queries.ask(profile, "trace_marks").summary["markers"]] == [12.0]

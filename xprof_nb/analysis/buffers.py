@@ -7,6 +7,7 @@ computes in place of another. xprof's memory viewer differs, see `xprof_nb.analy
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from xprof_nb.analysis.buffer_lifetimes import shape_of
 from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, listed, matching_programs, why_undescribed
-from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.selection import Selection, not_applied
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.buffers import Allocation, ShapeIndex
@@ -72,12 +73,16 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
             pd.DataFrame(columns=COLUMNS), {"sentence": "No program is described."}, _why_none(profile, selection)
         )
     plan = largest_plan(profile, programs, memory_space)
+    everywhere = not_applied(
+        selection, ("host", "device", "step", "window_ps"), "a program is planned once, for every device and every run"
+    )
     if like_xprof:
         from xprof_nb.analysis import xprof_buffers  # noqa: PLC0415  (it needs this module)
 
-        return xprof_buffers.buffers(plan.program, memory_space)
+        answer = xprof_buffers.buffers(plan.program, memory_space)
+        return replace(answer, notes=(*everywhere, *answer.notes))
     frame = _table(plan, profile)
-    notes = [*_not_applied(selection), *_notes(plan, programs, selection)]
+    notes = [*everywhere, *_notes(plan, programs, selection)]
     return Answer(frame, _summary(plan, frame, programs, profile), tuple(notes))
 
 
@@ -290,13 +295,6 @@ def _notes(plan: Plan, programs: list[Program], selection: Selection) -> list[st
     if rebuilt.any() and not plan.program.buffers.traces:
         notes.append("The profile has no heap trace of this program: lifetimes are rebuilt from its schedule.")
     return notes
-
-
-def _not_applied(selection: Selection) -> list[str]:
-    given = [name for name in ("host", "device", "step", "window_ps") if getattr(selection, name) is not None]
-    if not given:
-        return []
-    return [f"{'=, '.join(given)}= is not applied: a program is planned once, for every device and every run."]
 
 
 def _why_none(profile: ProfileData, selection: Selection) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
     copied = frame.loc[~frame["kind"].isin([KERNEL, GRAPH])]
     by_name = frame.groupby("kernel")["time_ps"].sum()
     top = str(by_name.idxmax())
+    share = float(by_name.max()) / time_ps if time_ps else None
     shown = top if len(top) <= 60 else f"{top[:59]}…"
     return {
         "kernel_count": int(frame["kernel"].nunique()),
@@ -158,7 +159,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "top_kernel": top,
         "sentence": (
             f"{frame['kernel'].nunique():,} kernels and copies in {launches:,} launches took "
-            f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(by_name.max() / time_ps)})."
+            f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(share)})."
         ),
     }
 
@@ -172,4 +173,7 @@ def _why_empty(profile: ProfileData, parts: list[HostPart]) -> tuple[str, ...]:
     if backends and "gpu" not in backends:
         kinds = " and ".join(sorted(backend.upper() for backend in backends))
         return (f"Kernels are what GPUs run; this profile is of {kinds}, whose ops have none. See ops().",)
-    return ("No GPU kernel was recorded; the other notes say why where it is known.",)
+    return (
+        "No GPU kernel was recorded: nothing ran on a GPU during the capture, or it could not be traced. Capture again "
+        "while it works; %xprof doctor says whether it can be.",
+    )

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.environment import environment
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied, refuse
 from xprof_nb.analysis.step_spans import step_spans
-from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.tensorflow import dtype_names
 from xprof_nb.model.trace import HostTrace
@@ -139,12 +140,10 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
             keep &= _within(table.start_ps, spans)
         timelines.append(Timeline(trace, frame, end_row, np.flatnonzero(keep)))
     if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
-        raise UsageError(
-            f"no device {selection.device!r} in this profile",
-            hint=f"It has: {', '.join(sorted(map(str, known_devices))[:20]) or 'none'}.",
-        )
+        refuse("device", selection.device, sorted(map(str, known_devices)))
     if not step_found:
-        raise UsageError(f"no step {selection.step!r} in this profile", hint="See steps().frame for those it has.")
+        numbers = {int(number) for trace in chosen_hosts(profile, selection) for number in step_spans(trace)["step"]}
+        refuse("step", selection.step, map(str, sorted(numbers)))
     return timelines
 
 
@@ -349,9 +348,7 @@ def _sentence(peak: dict[str, Any]) -> str:
 
 
 def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> tuple[str, ...]:
-    notes = []
-    if selection.program is not None:
-        notes.append("program= is not applied: allocator events do not say which program they are for.")
+    notes = program_not_applied(selection)
     if not len(frame):
         notes.append(why_empty(profile))
     elif (frame["stack_bytes"] > 0).any():
@@ -359,10 +356,25 @@ def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> t
     return tuple(notes)
 
 
+def program_not_applied(selection: Selection) -> list[str]:
+    """Say so where a program was asked for."""
+    return not_applied(selection, ("program",), "allocator events do not say which program they are for")
+
+
+def _known_gaps(profile: ProfileData) -> list[str]:
+    """Return what releases that took part are known not to record of memory."""
+    versions = environment(profile)["versions"]
+    gaps = [gap for name in sorted({item.backend for item in profile.devices}) for gap in known_gaps(versions, name)]
+    return [gap.text for gap in gaps if gap.question == "memory"]
+
+
 def why_empty(profile: ProfileData) -> str:
     """Return why there is no allocator event, and what would give some."""
     if any(len(trace.allocations) for trace in profile.hosts):
         return "No allocator event lies in the chosen part of the profile; leave out filters to see the others."
+    lacking = _known_gaps(profile)
+    if lacking:
+        return ". ".join((*lacking, "buffers() shows what each program was planned to use."))
     if any(device.backend == "cpu" for device in profile.devices):
         return (
             "XLA on a CPU reports no allocator events, so there is no memory over time: buffers() shows what each "

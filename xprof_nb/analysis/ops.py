@@ -311,7 +311,7 @@ def _opaque(frame: pd.DataFrame, busy_ps: float) -> list[str]:
 
 def _why_empty(profile: ProfileData) -> str:
     if any(len(host.ops) for host in profile.hosts):
-        return "No op ran in the chosen part of the profile."
+        return "No op ran in the chosen part of the profile: leave out filters to see those that ran."
     if not any(host.event_count for host in profile.hosts):
         return "The profile holds no event at all: nothing ran while it was captured, or tracing was off."
     return (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import NoReturn
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
@@ -13,6 +16,9 @@ from xprof_nb.errors import UsageError
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
+
+_MOST_NAMED = 20
+FILTERS = ("host", "device", "program", "step", "window_ps")
 
 
 @dataclass(frozen=True)
@@ -66,30 +72,45 @@ def chosen_parts(profile: ProfileData, selection: Selection) -> list[HostPart]:
     UsageError
         It names a host, device, program or step the profile does not have.
     """
+    hosts = checked_hosts(profile, selection)
+    return [part for trace in hosts if (part := _part(trace, selection)) is not None]
+
+
+def checked_hosts(profile: ProfileData, selection: Selection) -> list[HostTrace]:
+    """Return the hosts the selection leaves; raise UsageError if it names anything the profile does not have."""
     hosts = chosen_hosts(profile, selection)
-    parts = [part for trace in hosts if (part := _part(trace, selection)) is not None]
-    if selection.device is not None:
-        _require(parts, "device", selection.device, [device.name for device in profile.devices])
-    if selection.step is not None and not any(part.total_ps.any() for part in parts):
-        numbers = sorted({int(span.step) for trace in hosts for span in step_spans(trace).itertuples()})
-        _require([], "step", selection.step, [str(number) for number in numbers])
+    devices = [device for trace in hosts for device in trace.devices]
+    if selection.device is not None and not any(is_chosen(device, selection.device) for device in devices):
+        refuse("device", selection.device, (device.name for device in devices))
     if selection.program is not None and not any(_program_keys(trace, selection.program).any() for trace in hosts):
-        programs = {str(name) for trace in hosts for name in trace.keys.program}
-        _require([], "program", selection.program, sorted(programs))
-    return parts
+        refuse("program", selection.program, sorted({str(name) for trace in hosts for name in trace.keys.program}))
+    if selection.step is not None:
+        spans = pd.concat([_spans_on(trace, selection.device) for trace in hosts], ignore_index=True)
+        if not (spans["step"] == selection.step).any():
+            refuse("step", selection.step, map(str, sorted(set(spans["step"].astype(int)))))
+    return hosts
 
 
 def chosen_hosts(profile: ProfileData, selection: Selection) -> list[HostTrace]:
     """Return the hosts the selection leaves; raise UsageError if it names one the profile does not have."""
     hosts = [trace for trace in profile.hosts if selection.host in (None, trace.host)]
-    _require(hosts, "host", selection.host, [trace.host for trace in profile.hosts])
+    if not hosts:
+        refuse("host", selection.host, (trace.host for trace in profile.hosts))
     return hosts
 
 
-def _require(found: list[Any], what: str, wanted: object, known: list[str]) -> None:
-    if not found and wanted is not None:
-        shown = ", ".join(known[:20]) or "none"
-        raise UsageError(f"no {what} {wanted!r} in this profile", hint=f"It has: {shown}.")
+def refuse(what: str, wanted: object, known: Iterable[str]) -> NoReturn:
+    """Raise the UsageError for what a profile does not have, naming the first of what it has."""
+    shown = ", ".join(islice(known, _MOST_NAMED)) or "none"
+    raise UsageError(f"no {what} {wanted!r} in this profile", hint=f"It has: {shown}.")
+
+
+def _spans_on(trace: HostTrace, device: str | int | None) -> pd.DataFrame:
+    """Return the steps of a host on the chosen device; one without a device belongs to all."""
+    spans = step_spans(trace)
+    if device is None:
+        return spans
+    return spans[spans["device_row"].isin([row for row, each in enumerate(trace.devices) if is_chosen(each, device)])]
 
 
 def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
@@ -142,6 +163,12 @@ def is_chosen(device: Device, wanted: str | int | None) -> bool:
     if device.kind:
         return wanted == device.name
     return wanted in (None, device.name, device.ordinal, str(device.ordinal))
+
+
+def not_applied(selection: Selection, names: Iterable[str], why: str) -> list[str]:
+    """Say which of the filters that a question cannot apply were given all the same."""
+    given = [f"{name}=" for name in names if getattr(selection, name) is not None]
+    return [f"{', '.join(given)} is not applied: {why}."] if given else []
 
 
 def program_rows(trace: HostTrace, program: str | int) -> NDArray[np.int64]:

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.intervals import union
-from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, program_rows
+from xprof_nb.analysis.selection import Selection, checked_hosts, is_chosen, program_rows
 from xprof_nb.analysis.step_spans import CUT, step_spans, steps_of_ops
-from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -54,12 +53,8 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
     UsageError
         The selection names what the profile does not have.
     """
-    hosts = chosen_hosts(profile, selection)
+    hosts = checked_hosts(profile, selection)
     frame = pd.concat([chosen_steps(trace, selection) for trace in hosts], ignore_index=True)
-    if selection.step is not None and not len(frame):
-        known = sorted({int(number) for trace in hosts for number in step_spans(trace)["step"]})
-        shown = ", ".join(map(str, known[:20])) or "none"
-        raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {shown}.")
     summary = _summary(frame)
     return Answer(frame[COLUMNS], summary, _notes(profile, frame))
 

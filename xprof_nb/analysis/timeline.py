@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied, refuse
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline_curves import Rates, Steps, no_steps
 from xprof_nb.analysis.timeline_lanes import MOST_LANES, Lanes
 from xprof_nb.analysis.timeline_lod import COARSEST, Boxes, boxes, bucket_bits, count_boxes
 from xprof_nb.analysis.timeline_tracks import Content, Timeline, timeline_of
-from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
@@ -93,8 +92,7 @@ def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: S
     notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
     if not has_events:
         notes.append(_NOTHING)
-    if selection.program is not None:
-        notes.append("A timeline shows every program; search for one by name.")
+    notes += not_applied(selection, ("program",), "a timeline shows every program; search for one by name")
     return Answer(frame, summary, tuple(notes))
 
 
@@ -107,8 +105,7 @@ def _chosen(profile: ProfileData, timeline: Timeline, selection: Selection) -> l
     wanted = str(selection.device)
     mine = [(row, each) for row, each in tracks if each.device and wanted in _names_of(each.device)]
     if not mine:
-        known = ", ".join(sorted({each.device for _, each in tracks if each.device})[:20]) or "none"
-        raise UsageError(f"no device {selection.device!r} in this profile", hint=f"It has: {known}.")
+        refuse("device", selection.device, sorted({each.device for _, each in tracks if each.device}))
     return sorted({row for row, _ in mine} | {each.parent for _, each in mine if each.parent >= 0})
 
 
@@ -140,8 +137,7 @@ def _step(profile: ProfileData, selection: Selection) -> tuple[int, int]:
     steps = pd.concat(parts)
     mine = steps[steps["step"] == selection.step]
     if not len(mine):
-        known = ", ".join(sorted({str(number) for number in steps["step"]})[:20]) or "none"
-        raise UsageError(f"no step {selection.step!r} in this profile", hint=f"It has: {known}.")
+        refuse("step", selection.step, map(str, sorted(set(steps["step"].astype(int)))))
     return int(mine["start_ps"].min()), int((mine["start_ps"] + mine["duration_ps"]).max())
 
 
@@ -185,8 +181,8 @@ def trace_window(
         "tracks": [row for row, _ in shown_tracks],
         "lanes": {str(row): content.count for row, content in shown_tracks if isinstance(content, Lanes)},
     }
-    notes = () if len(frame) else ("Nothing was recorded on these tracks in this window.",)
-    return Answer(frame, summary, notes)
+    nothing = "Nothing was recorded on these tracks in this window: zoom out or ask for other tracks."
+    return Answer(frame, summary, () if len(frame) else (nothing,))
 
 
 def _is_exact(contents: list[tuple[int, Content]], drawn: Drawn) -> bool:

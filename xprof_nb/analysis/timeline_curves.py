@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _BLOCK = 256
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +52,12 @@ class Samples:
     Parameters
     ----------
     start_ps, value
-        M samples in any order; of several at one moment the last counts, NaN ones are left out.
+        M samples in any order; of several at one moment the last counts. NaN ones are left out, and such as only
+        damage makes, whose areas would overflow.
     """
 
     def __init__(self, start_ps: Ints, value: Floats) -> None:
-        known = ~np.isnan(value)
+        known = np.abs(value) < _LARGEST
         start_ps, value = start_ps[known], value[known]
         order = np.argsort(start_ps, kind="stable")
         start_ps, value = start_ps[order], value[order]

@@ -61,9 +61,11 @@ def _laid_out(profile: ProfileData, trace: HostTrace) -> Recorded:
         kinds = [_work_kind(name, kind_of_op, plane, other) for name in names]
         start_ps, duration_ps = events.start_ps[here], events.duration_ps[here]
         lanes.append(lay_out(names, kinds, code, start_ps, duration_ps, events.position[here]))
-        for number, name in enumerate(names if line in events.values else ()):
-            mine = code == number
-            counters[line, name] = Samples(start_ps[mine], events.values[line][mine])
+        if line in events.values:
+            numbers = np.array([names.index(name) for name in names], np.int64)[code]
+            for name in dict.fromkeys(names):
+                mine = numbers == names.index(name)
+                counters[line, name] = Samples(start_ps[mine], events.values[line][mine])
     return Recorded(tuple(lanes), counters, _without_columns(events))
 
 

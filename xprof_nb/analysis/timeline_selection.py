@@ -63,8 +63,8 @@ def trace_selection(
         **_work(profile, timeline, chosen, begin, end),
     }
     summary["sentence"] = _sentence(summary, frame)
-    notes = () if len(frame) else ("Nothing was recorded on these tracks in this time.",)
-    return Answer(frame, summary, notes)
+    nothing = "Nothing was recorded on these tracks in this time: select more of it, or other tracks."
+    return Answer(frame, summary, () if len(frame) else (nothing,))
 
 
 def _by_name(kind: str, lanes: Lanes, begin: int, end: int) -> pd.DataFrame:

@@ -44,7 +44,7 @@ def core_time_ps(profile: ProfileData, selection: Selection) -> int:
             rows = part.rows[ops.device[part.rows] == device]
             if len(rows):
                 begin, end = _recorded_steps(part.trace.marks, device) if selection == Selection() else ([], [])
-                total += int(max([end_ps[rows].max(), *end]) - min([ops.start_ps[rows].min(), *begin]))
+                total += max([int(end_ps[rows].max()), *end]) - min([int(ops.start_ps[rows].min()), *begin])
     return total
 
 

@@ -16,7 +16,7 @@ from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.host_framework_ops import host_ops_as_xprof
 from xprof_nb.analysis.op_identity import readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable, summary
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
 from xprof_nb.analysis.xprof_compat import bound_by, by_op, core_time_ps, hbm_as_xprof
 from xprof_nb.formats.framework_events import split_framework_op
 from xprof_nb.model.answer import Answer
@@ -44,7 +44,8 @@ def framework_ops(profile: ProfileData, selection: Selection, table: OpTable) ->
     frame["rank"] = np.arange(1, len(frame) + 1)
     for name in ("name", "type", "on", "bound_by"):
         frame[name] = words(frame[name])
-    return Answer(frame[COLUMNS], summary(table), ("Numbers as xprof computes them.",))
+    of_devices = not_applied(selection, ("device", "program", "step", "window_ps"), "rows of the host are of all of it")
+    return Answer(frame[COLUMNS], summary(table), (*of_devices, "Numbers as xprof computes them."))
 
 
 def _device_rows(profile: ProfileData, table: OpTable) -> pd.DataFrame:

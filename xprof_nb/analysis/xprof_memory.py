@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.memory import Timeline, chosen_timelines, why_empty
+from xprof_nb.analysis.memory import Timeline, chosen_timelines, program_not_applied, why_empty
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.model.allocations import Allocations
 from xprof_nb.model.answer import Answer
@@ -38,7 +38,7 @@ def memory(profile: ProfileData, selection: Selection) -> Answer:
             frames.append(mine)
             allocators.append({"host": timeline.trace.host, "allocator": name, **_profile(mine)})
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    notes = ["Numbers as xprof computes them."]
+    notes = [*program_not_applied(selection), "Numbers as xprof computes them."]
     if not len(frame):
         notes.append(why_empty(profile))
     return Answer(frame[COLUMNS], {"allocators": allocators}, tuple(notes))

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.intervals import Moments, union
-from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen
+from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, not_applied
 from xprof_nb.formats.asynchronous import first_in_first_out
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
@@ -38,9 +38,10 @@ def overlap(profile: ProfileData, selection: Selection) -> Answer:
                 unpaired += left
                 frames.append(windows.assign(host=trace.host, device=device.name))
     windows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    whole = not_applied(selection, ("program", "step", "window_ps"), "xprof's overlap is of whole profiles")
     if not len(windows):
         why = "xprof looks for asynchronous ops on TPU planes alone, and found none here."
-        return Answer(pd.DataFrame(columns=COLUMNS), {"unpaired_ops": unpaired}, (why,))
+        return Answer(pd.DataFrame(columns=COLUMNS), {"unpaired_ops": unpaired}, (*whole, why))
     frame = windows.groupby(["host", "device", "op"], sort=False, as_index=False).agg(
         occurrences=("span_ps", "size"),
         time_ps=("span_ps", "sum"),
@@ -53,7 +54,8 @@ def overlap(profile: ProfileData, selection: Selection) -> Answer:
     frame["overlapped_time_ps"] = frame["time_ps"] - frame["exposed_time_ps"]
     frame["overlap_ratio"] = frame["overlapped_time_ps"] / frame["time_ps"]
     frame = frame.sort_values("exposed_time_ps", ascending=False, kind="stable").reset_index(drop=True)
-    return Answer(frame[COLUMNS], _summary(frame, unpaired), ("Numbers as xprof's analyze_async_overlap has them.",))
+    notes = (*whole, "Numbers as xprof's analyze_async_overlap has them.")
+    return Answer(frame[COLUMNS], _summary(frame, unpaired), notes)
 
 
 def _summary(frame: pd.DataFrame, unpaired: int) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def read_allocations(read_space: Callable[[], XSpace]) -> Allocations:
     plane = space.plane(_HOST_PLANE)
     if plane is None:
         return no_allocations()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     # An event without metadata has row -1: the False at the end.
     is_allocation = np.array([*(name == ALLOCATION for name in plane.metadata.name), False], np.bool_)
     is_free = np.array([*(name == FREE for name in plane.metadata.name), False], np.bool_)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xprof_nb.formats import nesting
+from xprof_nb.formats import nesting, plausible
 from xprof_nb.formats.cpu_launches import steps_of_ops
 from xprof_nb.formats.factors import factorized, matched, numbered, rows_where
 from xprof_nb.formats.host_ops import HostOps
@@ -91,7 +91,7 @@ def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn)
     names = np.array([*plane.metadata.name, ""], object)
     return StepMarks(
         name=names[plane.events.metadata[rows]],
-        number=numbers[order],
+        number=plausible.step_numbers(numbers[order]),
         start_ps=plane.events.starts_of(rows),
         duration_ps=plane.events.duration_ps[rows],
     )

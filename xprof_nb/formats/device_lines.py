@@ -99,12 +99,12 @@ def step_marks(planes: Sequence[XPlane]) -> StepMarks:
     for device, plane in enumerate(planes):
         rows = rows_of(plane, STEPS)
         names = np.array(plane.metadata.name, object)[plane.events.metadata[rows]]
-        numbers = [int(name) if re.fullmatch(r"\d{1,18}", name) else -1 for name in names]
+        numbers = [int(name) if re.fullmatch(r"\d{1,15}", name) else np.nan for name in names]
         frames.append(
             pd.DataFrame(
                 {
                     "name": names,
-                    "number": np.where(np.array(numbers, np.int64) < 0, np.arange(len(rows)), numbers),
+                    "number": plausible.step_numbers(numbers),
                     "start_ps": plane.events.start_ps[rows],
                     "duration_ps": plane.events.duration_ps[rows],
                     "device": np.full(len(rows), device, np.int32),

@@ -33,7 +33,7 @@ def read_events(read_space: Callable[[], XSpace], devices: Sequence[str]) -> Eve
         Names of the host's devices, ``"TPU:0"``.
     """
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     planes = [plane for plane in space.planes if len(plane.events)]
     if not planes:
         return no_events()

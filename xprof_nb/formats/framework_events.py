@@ -44,7 +44,7 @@ def split_framework_op(text: str) -> tuple[str, str | None]:
 def read_framework_events(read_space: Callable[[], XSpace]) -> FrameworkEvents:
     """Return the framework's events of a host from its file."""
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     plane = space.plane("/host:CPU")
     return no_framework_events() if plane is None or not len(plane.events) else _events(plane)
 

@@ -14,13 +14,14 @@ from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.kernels import Kernels, Launches
 
 _PAIR = re.compile(r"([A-Za-z_]+):([^\s]+)")
+_AXES = re.compile(r"[0-9]{1,10},[0-9]{1,10},[0-9]{1,10}")
 _LARGEST = 2**53
 
 
 def read_kernels(read_space: Callable[[], XSpace]) -> Kernels:
     """Return the kernels of the GPUs of a host, decoded anew: few questions ask for them."""
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     streams, _ = traced(read_streams(gpu_planes(space)))
     host = space.plane("/host:CPU")
     launched = gpu_launches.find_launches(streams, host)
@@ -57,14 +58,20 @@ def _launches(details: list[str]) -> Launches:
     static = [_number(pair, "static_shared", "shm", "group_mem") for pair in pairs]
     occupancy = np.array([_number(pair, "occ_pct") for pair in pairs], np.float64) / 100
     return Launches(
-        grid=np.array([*(pair.get("grid") for pair in pairs), None], object)[:-1],
-        block=np.array([*(pair.get("block") for pair in pairs), None], object)[:-1],
+        grid=np.array([*(_sizes(pair, "grid") for pair in pairs), None], object)[:-1],
+        block=np.array([*(_sizes(pair, "block") for pair in pairs), None], object)[:-1],
         registers_per_thread=np.array([_number(pair, "regs") for pair in pairs], np.float64),
         static_shared_bytes=np.array(static, np.float64),
         dynamic_shared_bytes=np.array([_number(pair, "dynamic_shared") for pair in pairs], np.float64),
         occupancy_fraction=np.where(occupancy > 0, occupancy, np.nan),
         text=np.array([*details, None], object)[:-1],
     )
+
+
+def _sizes(pairs: dict[str, str], name: str) -> str | None:
+    """Return the sizes along the three axes, None if they are not."""
+    text = pairs.get(name, "")
+    return text if _AXES.fullmatch(text) else None
 
 
 def _bytes(streams: Streams) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.formats import gpu_launches, gpu_names, gpu_notes, gpu_runs, nesting
+from xprof_nb.formats import gpu_launches, gpu_names, gpu_notes, gpu_runs, nesting, plausible
 from xprof_nb.formats.gpu_device import gpu_device
 from xprof_nb.formats.gpu_streams import ABSENT, Streams, traced
 from xprof_nb.formats.host_ops import HostOps
@@ -160,12 +160,12 @@ def _recorded_steps(planes: Sequence[XPlane]) -> StepMarks:
         codes, texts = step_name.texts()
         shown = _texts(plane.metadata.name, plane.events.metadata[rows])
         names = np.where(codes >= 0, _texts(texts, codes), shown)
-        number = pd.Series(np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce")))
+        number = np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce"))
         frames.append(
             pd.DataFrame(
                 {
                     "device": np.full(len(rows), device, np.int32),
-                    "number": number.fillna(pd.Series(np.arange(len(rows)))).astype(np.int64),
+                    "number": plausible.step_numbers(number),
                     "name": names,
                     "start_ps": plane.events.starts_of(rows),
                     "duration_ps": plane.events.duration_ps[rows],

@@ -62,7 +62,7 @@ def read_activity(read_space: Callable[[], XSpace], marks: StepMarks) -> HostAct
         Its marked steps: an event around a whole step says nothing about the step.
     """
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     plane = space.plane("/host:CPU")
     return no_activity() if plane is None or not len(plane.events) else _activity(plane, marks)
 

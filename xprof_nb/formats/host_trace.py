@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +33,7 @@ from xprof_nb.formats.step_groups import read_step_groups
 from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.allocations import no_allocations
+from xprof_nb.model.device import Device
 from xprof_nb.model.kernels import no_kernels
 from xprof_nb.model.program import Program
 from xprof_nb.model.step_groups import no_step_groups
@@ -59,7 +61,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         Decodes the host's file: now, and again for tables that few questions need.
     """
     space = read_space()
-    mended = plausible.mend_durations(space)
+    mended = plausible.mend(space)
     hull = plausible.span(space)
     host_plane = space.plane("/host:CPU")
     programs = read_programs(space)
@@ -83,10 +85,16 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         found = cpu.read_host_ops(host_plane, host) if host_plane is not None else _nothing()
         notes += gpu_notes.nothing_ran(gpus, streams, host_plane)
         found = found if found.devices else replace(found, devices=tuple(gpu_device(plane, host) for plane in gpus))
+    devices = _told_apart(found.devices)
+    notes += [
+        f"Two planes are of {old.name}: files were joined, or one was written twice. The second is called {new.name!r}."
+        for old, new in zip(found.devices, devices, strict=True)
+        if old.name != new.name
+    ]
     trace = HostTrace(
         host=host,
         file=space.source,
-        devices=found.devices,
+        devices=devices,
         keys=found.keys,
         ops=found.ops,
         find_runs=found.find_runs,
@@ -110,6 +118,17 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         find_recorded=partial(tracks.read_events, read_space),
     )
     return HostFile(trace, programs)
+
+
+def _told_apart(devices: tuple[Device, ...]) -> tuple[Device, ...]:
+    """Return the devices with names of which none occurs twice: tables are grouped by them."""
+    seen: Counter[str] = Counter()
+    told = []
+    for device in devices:
+        seen[device.name] += 1
+        count = seen[device.name]
+        told.append(device if count == 1 else replace(device, name=f"{device.name} ({count})"))
+    return tuple(told)
 
 
 def read_programs(space: XSpace) -> dict[int, Program]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.xspace import XPlane, XSpace
@@ -15,16 +15,21 @@ from xprof_nb.formats.xspace import XPlane, XSpace
 LONGEST_PS = 2**60
 """13 days: no event lasts longer, or starts longer after its line; sums of a few still fit 64 bits."""
 LARGEST_SPAN_PS = 2**62
+MOST_OCCURRENCES = 2**40
+LARGEST_NUMBER = 2**53
+"""Whole numbers above it are not told apart in a column with missing ones."""
+SMALLEST, LARGEST = 2.0**-126, 2.0**63
+"""Between these, peaks and sizes can be divided, multiplied and counted."""
 _HINT = "Bytes were changed on the way: copy it again in binary mode, or capture again."
 
 
 def positive(stats: Mapping[str, Any], name: str) -> float:
-    """Return a stat that is a positive, finite number, else 0."""
+    """Return a stat that is a positive number, neither tiny nor huge beyond reason, else 0."""
     value = stats.get(name)
     if not isinstance(value, int | float):
         return 0.0
     number = float(value)
-    return number if math.isfinite(number) and number >= np.finfo(np.float32).tiny else 0.0
+    return number if SMALLEST <= number < LARGEST else 0.0
 
 
 def length_ps(stats: Mapping[str, Any], begin_ns: str, end_ns: str) -> int:
@@ -36,11 +41,28 @@ def length_ps(stats: Mapping[str, Any], begin_ns: str, end_ns: str) -> int:
     return length if 0 < length <= LARGEST_SPAN_PS else 0
 
 
-def mend_durations(space: XSpace) -> list[str]:
-    """Let events that end before they begin last no time; return a note for each plane that has some."""
+def step_numbers(stated: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return the numbers of steps: as stated, or by position where that is no whole number a table can hold."""
+    numbers = np.asarray(stated, np.float64)
+    whole = (np.abs(numbers) < LARGEST_NUMBER) & (numbers == np.floor(numbers))
+    return np.where(whole, numbers, np.arange(len(numbers))).astype(np.int64)
+
+
+def mend(space: XSpace) -> list[str]:
+    """Let events that end before they begin last no time, and such as stand for impossibly many stand for one.
+
+    Returns a note for each plane that has some.
+    """
     notes = []
     for plane in space.planes:
-        duration_ps = plane.events.duration_ps
+        duration_ps, place = plane.events.duration_ps, plane.events.place
+        impossible = ~plane.events.positioned & (place > MOST_OCCURRENCES)
+        if impossible.any():
+            place[impossible] = 1
+            count = int(np.count_nonzero(impossible))
+            notes.append(
+                f"{count:,} events of plane {plane.name[:100]!r} say they stand for more than 10^12; each counts once."
+            )
         if len(duration_ps) and duration_ps.min() < 0:
             count = int((duration_ps < 0).sum())
             np.maximum(duration_ps, 0, out=duration_ps)

@@ -46,7 +46,7 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
         The file has been replaced since it was opened.
     """
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     found = list(_lines(space))
     planes = [plane for plane in space.planes if len(plane.events)]
     name_base = dict(zip(map(id, planes), _starts([len(plane.metadata) + 1 for plane in planes]), strict=True))
@@ -109,9 +109,9 @@ def _names(plane: XPlane) -> list[str]:
 
 
 def _distinct_names(plane: XPlane, row: int) -> tuple[str, ...]:
-    first, last = plane.lines.first_event[row : row + 2]
     names = _names(plane)
-    return tuple(dict.fromkeys(names[code] for code in np.unique(plane.events.metadata[first:last]).tolist()))
+    codes = np.unique(plane.events.metadata[_placed(plane, row)])
+    return tuple(dict.fromkeys(names[code] for code in codes.tolist()))
 
 
 def _counter_values(plane: XPlane, rows: Any) -> NDArray[np.float64]:

@@ -109,12 +109,22 @@ class RunFiles:
         return max(file.modified_ns for file in self.files)
 
     @cached_property
+    def _recorded(self) -> tuple[sidecar.Sidecar | None, tuple[str, ...]]:
+        try:
+            found = sidecar.read(self.folder)
+        except DamagedFileError as damaged:
+            return None, (f"Without what its capture recorded: {damaged}",)
+        return found, found.notes if found is not None else ()
+
+    @property
     def sidecar(self) -> sidecar.Sidecar | None:
         """What the capture recorded; None when it recorded nothing, or nothing readable."""
-        try:
-            return sidecar.read(self.folder)
-        except DamagedFileError:
-            return None
+        return self._recorded[0]
+
+    @property
+    def sidecar_notes(self) -> tuple[str, ...]:
+        """What of the sidecar could not be read, and why."""
+        return self._recorded[1]
 
     @property
     def started_ns(self) -> int:

@@ -13,7 +13,7 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.runs import sidecar
 
-KEY = "markers"
+_LATEST_PS = 2**62
 _COLUMNS = ["id", "name", "color", "time_ps"]
 
 
@@ -56,7 +56,7 @@ def _read(profile: ProfileData) -> tuple[list[dict[str, Any]], str | None]:
         return [], str(error)
     if found is None:
         return [], _no_sidecar(profile)
-    saved = found.other.get(KEY)
+    saved = found.other.get(sidecar.MARKERS)
     whole = [marker for marker in saved if _is_marker(marker)] if isinstance(saved, list) else []
     return [_plain(marker, number) for number, marker in enumerate(whole)], None
 
@@ -67,7 +67,7 @@ def _write(profile: ProfileData, markers: list[dict[str, Any]]) -> str | None:
         found = sidecar.read(profile.path)
         if found is None:
             return _no_sidecar(profile)
-        sidecar.write(profile.path, replace(found, other={**found.other, KEY: markers}))
+        sidecar.write(profile.path, replace(found, other={**found.other, sidecar.MARKERS: markers}))
     except (OSError, ProfileError) as error:
         return f"The run folder cannot be written to: {error}"
     return None
@@ -78,4 +78,5 @@ def _no_sidecar(profile: ProfileData) -> str:
 
 
 def _is_marker(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("time_ps"), int | float)
+    time_ps = value.get("time_ps") if isinstance(value, dict) else None
+    return isinstance(time_ps, int | float) and not isinstance(time_ps, bool) and abs(time_ps) <= _LATEST_PS

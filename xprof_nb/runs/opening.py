@@ -71,7 +71,7 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
     read = [outcome for outcome in outcomes if not isinstance(outcome, ProfileError)]
     if not read:
         raise failed[0]
-    metadata = run.sidecar.to_json() if run.sidecar is not None else {}
+    metadata = run.sidecar.readable() if run.sidecar is not None else {}
     hosts = join_hosts([(host.trace, host.programs) for host in read])
     return ProfileData(
         name=run.run,
@@ -83,6 +83,7 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
         identify=lambda: identity(run.files),
         notes=(
             *run.notes,
+            *run.sidecar_notes,
             *(f"Left out: {error}" for error in failed),
             *hosts.notes,
             *coverage_notes(hosts.traces, hosts.programs),

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 FILE_NAME = "xprof-nb.json"
 VERSION = 1
+MARKERS = "markers"
+"""Key among the others of what `xprof_nb.runs.markers` keeps."""
 LARGEST_BYTES = 16 * 2**20
+_MOST_VERSIONS = 10**6
+_REST = ("other", "unread")
+_HINT = "The profile itself is whole: repair or delete that file to be rid of this."
 _FIRST_YEAR, _LAST_YEAR = 1678, 2261
 """A table's times are 64-bit nanoseconds."""
 
@@ -46,8 +51,12 @@ class Sidecar:
         What profiling itself cost, as far as it was measured.
     peaks
         Measured roofs of the machine at that time.
+    version
+        Version of the format it was written in.
     other
         Keys this version does not know, kept as they were.
+    unread
+        Keys that a later version gave another kind of value, kept as they were.
     """
 
     name: str = ""
@@ -66,20 +75,34 @@ class Sidecar:
     xla_flags: str = ""
     overhead: Mapping[str, Any] = field(default_factory=dict)
     peaks: Mapping[str, Any] | None = None
+    version: int = VERSION
     other: Mapping[str, Any] = field(default_factory=dict)
+    unread: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return what the file holds; absent values are left out."""
-        known = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "other"}
+        return {**self.readable(), **self.unread}
+
+    def readable(self) -> dict[str, Any]:
+        """Return what of it has the kinds of value that this version expects."""
+        known = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _REST}
         if self.started is not None:
             known["started"] = self.started.astimezone(UTC).isoformat(timespec="milliseconds")
         known["tags"] = list(self.tags)
         known["devices"] = [dict(device) for device in self.devices]
-        return {
-            **self.other,
-            "version": VERSION,
-            **{key: value for key, value in known.items() if value is not None},
-        }
+        return {**self.other, **{key: value for key, value in known.items() if value is not None}}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a later version recorded that this one cannot read."""
+        if self.version <= VERSION:
+            return ()
+        lost = sorted({*self.other, *self.unread} - {MARKERS})
+        return (
+            f"{FILE_NAME} was written in format {self.version}, of which this version of xprof-nb knows {VERSION}: "
+            f"{', '.join(repr(name[:50]) for name in lost[:10]) or 'what is new in it'} may be missing here. "
+            "Upgrade xprof-nb to see all that the capture recorded.",
+        )
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], *, file: str = FILE_NAME) -> Sidecar:
@@ -90,13 +113,19 @@ class Sidecar:
         DamagedFileError
             A known key holds another kind of value.
         """
-        known, other = {}, {}
+        known, other, unread = {}, {}, {}
+        is_later = _checked("version", values.get("version", VERSION), file) > VERSION
         for key, value in values.items():
-            if key in _READERS:
-                known[key] = _checked(key, value, file)
-            elif key != "version":
-                other[key] = value
-        return cls(**known, other=other)
+            try:
+                if key in _READERS:
+                    known[key] = _checked(key, value, file)
+                else:
+                    other[key] = value
+            except DamagedFileError:
+                if not is_later:
+                    raise
+                unread[key] = value
+        return cls(**known, other=other, unread=unread)
 
 
 def read(folder: str | os.PathLike[str]) -> Sidecar | None:
@@ -111,16 +140,18 @@ def read(folder: str | os.PathLike[str]) -> Sidecar | None:
     file = place.join(where, FILE_NAME)
     try:
         if place.facts(file).size_bytes > LARGEST_BYTES:
-            raise DamagedFileError("a sidecar of more than 16 MiB", file=file)
+            raise DamagedFileError("a sidecar of more than 16 MiB", file=file, hint=_HINT)
         values = json.loads(place.read(file), parse_constant=_finite, parse_float=_finite)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as refused:
-        raise DamagedFileError(f"the sidecar cannot be read ({refused.strerror or refused})", file=file) from refused
+        raise DamagedFileError(
+            f"the sidecar cannot be read ({refused.strerror or refused})", file=file, hint=_HINT
+        ) from refused
     except (ValueError, RecursionError) as damaged:
-        raise DamagedFileError("the sidecar is not JSON", file=file) from damaged
+        raise DamagedFileError("the sidecar is not JSON", file=file, hint=_HINT) from damaged
     if not isinstance(values, dict):
-        raise DamagedFileError("the sidecar is not a JSON object", file=file)
+        raise DamagedFileError("the sidecar is not a JSON object", file=file, hint=_HINT)
     return Sidecar.from_json(values, file=file)
 
 
@@ -143,7 +174,7 @@ def _checked(key: str, value: Any, file: str) -> Any:
     try:
         return None if value is None and key in _OPTIONAL else _READERS[key](value)
     except (TypeError, ValueError, OverflowError) as wrong:
-        raise DamagedFileError(f"the sidecar's {key!r} is not what a capture writes", file=file) from wrong
+        raise DamagedFileError(f"the sidecar's {key!r} is not what a capture writes", file=file, hint=_HINT) from wrong
 
 
 def _finite(text: str) -> float:
@@ -164,6 +195,12 @@ def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
     return float(value)
+
+
+def _version(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_VERSIONS:
+        raise TypeError
+    return value
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -214,4 +251,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "xla_flags": _text,
     "overhead": _mapping,
     "peaks": _mapping,
+    "version": _version,
 }
