@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xprof_nb as xp
+from tests.analysis.captures import captured
 from tests.analysis.tpu_spaces import HBM, READ, Op, core
 from tests.xprof_oracle import ask_xprof, rows_of
 from tests.xspace_builder import SpaceBuilder
@@ -90,33 +91,72 @@ def test_the_environment_says_what_ran(tmp_path: Path) -> None:
     json.dumps(environment)
 
 
-def assert_as_xprof(file: Path) -> None:
+PERCENTS = {
+    "device_idle_time_percent": "device_idle_fraction",
+    "device_duty_cycle_percent": "device_duty_cycle_fraction",
+    "device_tf_op_percent": "device_op_count_fraction",
+    "host_tf_op_percent": "host_op_count_fraction",
+    "host_idle_time_percent": "host_idle_fraction",
+    "device_compute_16bit_percent": "compute_16bit_time_fraction",
+    "device_compute_32bit_percent": "compute_32bit_time_fraction",
+}
+
+
+def assert_as_xprof(file: Path) -> set[str]:
+    """Hold the overview against xprof's page; returns the percentages both have."""
     page = ask_xprof(file, "overview_page")
     analysis, properties = page[0], page[0]["p"]
     result = xp.open(file).overview(compat="xprof")
     ours = values(result)
-    for theirs, name in {
-        "device_idle_time_percent": "device_idle_fraction",
-        "device_duty_cycle_percent": "device_duty_cycle_fraction",
-        "device_tf_op_percent": "device_op_count_fraction",
-        "host_tf_op_percent": "host_op_count_fraction",
-    }.items():
-        assert f"{ours[name] * 100:.1f}%" == properties[theirs], theirs
-    if not np.isnan(ours["host_idle_fraction"]):
-        assert f"{ours['host_idle_fraction'] * 100:.1f}%" == properties["host_idle_time_percent"]
+    both = {theirs for theirs, name in PERCENTS.items() if theirs in properties and not np.isnan(ours[name])}
+    for theirs in both:
+        assert f"{ours[PERCENTS[theirs]] * 100:.1f}%" == properties[theirs], theirs
+    assert_steps_as_xprof(result.summary, page[1]["p"])
+    assert int(page[2]["p"]["host_count"]) == ours["host_count"]
+    if "device_core_count" in ours:
+        assert int(page[2]["p"]["device_core_count"]) == ours["device_core_count"]
     top = {row["op"]: row for row in result.summary["top_ops"]}
     expected = [row for row in rows_of(analysis) if row["operation"] != "IDLE"]
-    assert len(top) == len(expected) > 0
+    assert len(top) == len(expected)
     for row in expected:
         found = top[row["operation"]]
         assert found["busy_fraction"] == pytest.approx(row["selfTimePercent"], rel=1e-6)
         assert found["category"] == row["category"]
         assert found["flops_per_s"] == pytest.approx(row["flopRate"] * 1e9, rel=1e-6)
+    return both
+
+
+def assert_steps_as_xprof(summary: dict[str, Any], properties: dict[str, str]) -> None:
+    for theirs, name in (("average", "mean"), ("standard_deviation", "sd"), ("minimum", "min"), ("maximum", "max")):
+        shown = properties[f"steptime_ms_{theirs}"]
+        digits = len(shown.partition(".")[2])
+        assert f"{(summary[f'step_time_{name}_ps'] or 0.0) / 1e9:.{digits}f}" == shown, theirs
 
 
 def test_the_recorded_tpu_is_as_xprof_has_it(corpus: Path) -> None:
     (file,) = corpus.glob("tpu-v6e-psum/plugins/profile/*/*.xplane.pb")
-    assert_as_xprof(file)
+    assert assert_as_xprof(file) >= {"device_idle_time_percent", "device_duty_cycle_percent", "device_tf_op_percent"}
+
+
+@pytest.mark.parametrize("folder", ["v100-tf", "mi300x-jax-gemm", "mi300x-jax-conv", "mi350-te-attention"])
+def test_the_recorded_gpus_are_as_xprof_has_them(folder: str, corpus: Path) -> None:
+    (file,) = corpus.glob(f"{folder}/plugins/profile/*/*.xplane.pb")
+    both = assert_as_xprof(file)
+    assert both >= {"device_tf_op_percent", "host_tf_op_percent", "device_compute_16bit_percent"}
+    summary = xp.open(file).overview(compat="xprof").summary
+    assert (summary["step_count"], summary["step_time_mean_ps"] is None) == (
+        (1, False) if folder == "v100-tf" else (0, True)
+    )
+
+
+def test_a_capture_of_this_cpu_is_as_xprof_has_it(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The steps are; of devices xprof says 0 %, since it knows none here."""
+    profile = captured(tmp_path_factory)("annotated_calls")
+    page = ask_xprof(Path(profile.data.hosts[0].file), "overview_page")
+    summary = profile.overview(compat="xprof").summary
+    assert_steps_as_xprof(summary, page[1]["p"])
+    assert summary["step_count"] == len(rows_of(page[1])) == 8
+    assert (page[0]["p"]["device_idle_time_percent"], page[2]["p"]["device_core_count"]) == ("0.0%", "0")
 
 
 def test_made_up_tpus_are_as_xprof_has_them(tmp_path: Path) -> None:

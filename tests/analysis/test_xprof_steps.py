@@ -90,7 +90,7 @@ def test_captures_of_this_cpu(workload: str, capture: Any) -> None:
 
 @pytest.mark.parametrize("make", [step_spaces.host, step_spaces.launching_host, step_spaces.grouped_gpus])
 def test_made_up_profiles(make: Callable[[int, Path], Path], tmp_path: Path) -> None:
-    assert sum(assert_as_xprof(make(seed, tmp_path / str(seed))) for seed in range(25)) > 10
+    assert sum(assert_as_xprof(make(seed, tmp_path / str(seed))) for seed in range(25)) > 5
 
 
 def marked_gpu(folder: Path, steps: int) -> Path:

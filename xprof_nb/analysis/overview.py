@@ -47,7 +47,7 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
         **_precision_rows(shares),
     }
     if like_xprof:
-        values |= xprof_overview.rows(profile, selection, table)
+        values |= xprof_overview.rows(profile, selection, table) | xprof_overview.step_rows(profile, selection)
     frame = pd.DataFrame(
         [(name, value, unit, definition) for name, (value, unit, definition) in values.items()],
         columns=["name", "value", "unit", "definition"],
@@ -55,16 +55,17 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     summary: dict[str, Any] = {
         **op_tables.summary(table),
         "total_time_ps": total_ps,
-        **{name: value for name, (value, _, _) in values.items()},
-        "step_kind": stepped.summary["kind"],
+        "step_kind": None if like_xprof else stepped.summary["kind"],
         "step_count": stepped.summary["step_count"],
+        **{name: value for name, (value, _, _) in values.items()},
         "bound_by": _bound_by(rated),
         "precision": shares,
         "top_ops": xprof_overview.top_ops(profile, selection, table) if like_xprof else _top_ops(rated, table.busy_ps),
         "environment": environment(profile),
     }
     summary["sentence"] = _sentence(summary)
-    said = [*op_tables.notes(profile, table, rated), *stepped.notes]
+    of_steps = xprof_overview.step_notes(profile, selection) if like_xprof else stepped.notes
+    said = [*op_tables.notes(profile, table, rated), *of_steps]
     if (values["compile_time_ps"][0] or 0) > 0 and not stepped.summary["compile_time_ps"]:
         said.append(f"Compilation {units.duration(values['compile_time_ps'][0])} in the capture, outside of its steps.")
     return Answer(frame, summary, tuple(said))
