@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 VERSION = 1
 LARGEST_SAFE_INTEGER = 2**53
@@ -95,6 +96,21 @@ def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | 
 def words(values: Iterable[Any]) -> pd.Series:
     """Return a column of text in which missing is None; pandas itself would turn it into a NaN."""
     return pd.Series([value if isinstance(value, str) else None for value in values], dtype=object)
+
+
+def texts(values: Iterable[Any]) -> NDArray[np.object_]:
+    """Return `words` as an array."""
+    return np.array([*(value if isinstance(value, str) else None for value in values), None], object)[:-1]
+
+
+def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+    """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
+    rows = pd.RangeIndex(len(next(iter(columns.values()))))
+    as_they_are = {
+        name: pd.Series(values, rows, dtype=object) if values.dtype == object else values
+        for name, values in columns.items()
+    }
+    return pd.DataFrame(as_they_are, rows)
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
