@@ -179,7 +179,7 @@ def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
 
 def _rated(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
     frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *COLUMNS])))
-    self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
+    self_s = op_tables.seconds(frame["self_time_ps"])
     frame = op_tables.rates(frame, table.peaks, table.total_ps, self_s, self_s)
     frame.loc[frame["on"] != "device", "time_fraction"] = np.nan
     for name in ("framework_op", "type", "direction", "on", "compute_dtype", "roof_dtype"):
