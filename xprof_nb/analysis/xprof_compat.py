@@ -19,7 +19,7 @@ from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, seconds, summa
 from xprof_nb.analysis.ops import op_table as ops_of
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import as_frame
+from xprof_nb.model.columns import as_frame, numbered
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import StepMarks
@@ -61,14 +61,12 @@ def _recorded_steps(marks: StepMarks, device: int) -> tuple[list[int], list[int]
 
 def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     """Sum an op table over devices and hosts."""
-    number: dict[tuple[int, str], int] = {}
-    pairs = zip(*(frame[name].tolist() for name in _IDENTITY), strict=True)
-    code = np.fromiter((number.setdefault(pair, len(number)) for pair in pairs), np.int64, len(frame))
+    code, distinct = numbered(*(frame[name].tolist() for name in _IDENTITY))
     merge = {**dict.fromkeys(frame, _first), "is_container": _any, **dict.fromkeys(_TIMES, _total)}
     merge |= dict.fromkeys(_COSTS, _known_total)
     last = [*_SUMS, "transfer_ps"]
     names = [*_IDENTITY, *(name for name in frame if name not in {*_IDENTITY, *last}), *last]
-    return as_frame({name: merge[name](frame[name].to_numpy(), code, len(number)) for name in names})
+    return as_frame({name: merge[name](frame[name].to_numpy(), code, len(distinct)) for name in names})
 
 
 def _first(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[Any]:

@@ -113,6 +113,13 @@ def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
     return pd.DataFrame(as_they_are, rows)
 
 
+def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return a number for each row, that of rows alike, and the distinct rows in order of their first appearance."""
+    number: dict[Any, int] = {}
+    codes = [number.setdefault(row, len(number)) for row in zip(*columns, strict=True)]
+    return np.array(codes, np.int64), list(number)
+
+
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dictionaries of plain Python values; missing is None."""
     columns = {
