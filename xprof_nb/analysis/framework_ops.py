@@ -19,10 +19,9 @@ from xprof_nb.analysis.tree import Step, Tree, in_preorder
 from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import as_frame, numbered, texts, words
+from xprof_nb.model.columns import Columns, as_frame, numbered, texts, words
 from xprof_nb.model.profile import ProfileData
 
-Columns = dict[str, NDArray[Any]]
 NO_SCOPE = "no framework op recorded"
 _WRAPPER = re.compile(r"(?:transpose|jvp|vmap|remat|checkpoint)\((.*)\)", re.DOTALL)
 _STRUCTURE = {"", "checkpoint", "rematted_computation", "remat", "remat2", "closed_call", "core_call"}

@@ -15,7 +15,7 @@ from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmeti
 from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.asynchronous import start_keys
-from xprof_nb.model.columns import as_frame, texts
+from xprof_nb.model.columns import Columns, as_frame, texts
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
@@ -73,7 +73,7 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
 
 
 def _fill_from_program(
-    columns: dict[str, NDArray[Any]], row: int, program: Program, instruction: Instruction | None, device: Device | None
+    columns: Columns, row: int, program: Program, instruction: Instruction | None, device: Device | None
 ) -> Arithmetic:
     """Fill in what the trace does not say of the op in a row; return how the op computes."""
     if columns["program"][row] == "":
@@ -115,7 +115,7 @@ def _normalised_flops(keys: OpKeys) -> NDArray[np.float64]:
     return ratio
 
 
-def _trust_normalised(columns: dict[str, NDArray[Any]], ratio: NDArray[np.float64], device: Device) -> None:
+def _trust_normalised(columns: Columns, ratio: NDArray[np.float64], device: Device) -> None:
     """Let the runtime's own count of passes win over what the precision of the HLO says."""
     has_unit = np.array([unit is not None for unit in columns["compute_unit"]], np.bool_)
     counted = np.isfinite(ratio) & ((ratio != 1) | has_unit)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_gpu
@@ -21,11 +20,10 @@ from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
 from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
-Columns = dict[str, NDArray[Any]]
 By = Literal["program", "category", "framework", "source"]
 MOST_FUSED = 100
 OUTSIDE = "outside XLA programs"

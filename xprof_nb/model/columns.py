@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+Columns = dict[str, NDArray[Any]]
 VERSION = 1
 LARGEST_SAFE_INTEGER = 2**53
 _DTYPES = {"f8": np.float64, "i4": np.int32, "u1": np.uint8, "str": np.int32}
@@ -111,6 +112,11 @@ def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
         for name, values in columns.items()
     }
     return pd.DataFrame(as_they_are, rows)
+
+
+def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
+    """Return columns of one table after those of the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
