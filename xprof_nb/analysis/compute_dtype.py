@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis.costs import CostTable
 from xprof_nb.model import hardware
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import numbered, words
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.program import Instruction, Program
 
@@ -74,6 +76,7 @@ def stated_dtype(hlo_text: str | None) -> str | None:
     return found[1] if found else None
 
 
+@lru_cache(256)
 def family(dtype: str | None) -> str | None:
     """Return the name under which peaks are stated: ``f8`` of ``f8e4m3fn``, ``f32`` of ``c64``."""
     for pattern, name in _FAMILY:
@@ -89,22 +92,20 @@ def with_roofs(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
     """
     values = {dtype: peak.value for dtype, peak in peaks.flops_per_s.items()}
     reference = peaks.reference_dtype if peaks.reference else None
-    own = words(frame["compute_dtype"].map(family))
-    own[~own.isin(values)] = reference
-    unit = words(frame["compute_unit"])
-    roof = unit.where(unit.isin(values), own)
-    passes = frame["compute_passes"].to_numpy(float).copy()
-    passes[(roof != unit).to_numpy(bool)] = 1.0
-    computes = frame["compute_dtype"].notna().to_numpy(bool)
-    value = roof.map(values).to_numpy(float) / passes
-    label = [
-        None if name is None or not some else name if count == 1 else f"{name} / {count:g}"
-        for name, some, count in zip(roof, computes, passes, strict=True)
-    ]
+    labels: list[str | None] = []
+    roofs = np.full(len(frame), np.nan)
+    rows = zip(frame["compute_dtype"], frame["compute_unit"], frame["compute_passes"].tolist(), strict=True)
+    for row, (dtype, unit, passes) in enumerate(rows):
+        own = family(dtype) if isinstance(dtype, str) else None
+        name, count = (unit, passes) if unit in values else (own if own in values else reference, 1.0)
+        roofs[row] = values.get(name or "", np.nan) / count
+        shown = name if count == 1 else f"{name} / {count:g}"
+        labels.append(shown if name is not None and isinstance(dtype, str) else None)
+    computes = np.array([isinstance(dtype, str) for dtype in frame["compute_dtype"]], np.bool_)
     return frame.assign(
-        roof_dtype=words(label).set_axis(frame.index),
-        roof_flops_per_s=np.where(computes, value, np.nan),
-        compute_ps=frame["flops"].to_numpy(float) / value * 1e12,
+        roof_dtype=words(labels).set_axis(frame.index),
+        roof_flops_per_s=np.where(computes, roofs, np.nan),
+        compute_ps=frame["flops"].to_numpy(float) / roofs * 1e12,
     )
 
 
@@ -120,42 +121,51 @@ def with_one_roof(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
 
 def roofs_used(frame: pd.DataFrame, peaks: Peaks) -> list[dict[str, Any]]:
     """Return the FLOP/s roofs that ops were measured against, those of most FLOPs first, with their source."""
-    measured = frame[(frame["flops"] > 0) & frame["roof_flops_per_s"].notna()]
-    total = float(measured["flops"].sum())
+    flops, roofs = frame["flops"].to_numpy(np.float64), frame["roof_flops_per_s"].to_numpy(np.float64)
+    measured = np.flatnonzero((flops > 0) & ~np.isnan(roofs) & frame["roof_dtype"].notna().to_numpy())
+    code, distinct = numbered(frame["roof_dtype"].to_numpy()[measured], roofs[measured].tolist())
+    total = np.bincount(code, flops[measured], minlength=len(distinct))
     used = []
-    for (name, value), ops in measured.groupby(["roof_dtype", "roof_flops_per_s"]):
-        peak = peaks.flops_per_s.get(str(name).partition(" / ")[0])
-        share = float(ops["flops"].sum()) / total
+    for (name, value), share in sorted(zip(distinct, (total / total.sum()).tolist(), strict=True)):
+        peak = peaks.flops_per_s.get(name.partition(" / ")[0])
         stated = {"label": peak.label, "source": peak.source} if peak is not None else {"label": None, "source": None}
-        used.append({"roof": str(name), "flops_per_s": float(value), "flops_fraction": share, **stated})
+        used.append({"roof": name, "flops_per_s": value, "flops_fraction": share, **stated})
     return sorted(used, key=lambda entry: -entry["flops_fraction"])
 
 
 def roof_notes(frame: pd.DataFrame) -> list[str]:
     """Say which ops are measured against the roof of another type than their own, and why."""
-    computing = frame[(frame["flops"] > 0) & frame["roof_dtype"].notna()]
-    own = computing["compute_dtype"].map(family)
-    rounded = computing["compute_unit"].notna() & (computing["compute_unit"] != own)
-    notes = []
-    for (dtype, roof), ops in computing[rounded].groupby(["compute_dtype", "roof_dtype"]):
-        if dtype != roof:
-            notes.append(
-                f"Matrix work on {dtype} ({_many(ops)}) is measured against the {roof} peak: at its precision XLA lets "
-                "this device round the inputs, or multiply them in passes."
-            )
-    unknown = ~rounded & (computing["roof_dtype"] != own)
-    for (dtype, roof), ops in computing[unknown].groupby(["compute_dtype", "roof_dtype"]):
-        if ops["flops"].sum() < _WORTH_SAYING * computing["flops"].sum():
+    flops = frame["flops"].to_numpy(np.float64)
+    computing = np.flatnonzero((flops > 0) & frame["roof_dtype"].notna().to_numpy())
+    total = flops[computing].sum()
+    dtypes, units, roofs, ops = (
+        frame[name].to_numpy(object)[computing] for name in ("compute_dtype", "compute_unit", "roof_dtype", "op")
+    )
+    rounded: dict[tuple[str, str], list[int]] = {}
+    unknown: dict[tuple[str, str], list[int]] = {}
+    for row, (dtype, unit, roof) in enumerate(zip(dtypes, units, roofs, strict=True)):
+        if not isinstance(dtype, str):
             continue
-        notes.append(
-            f"Work in {dtype} ({_many(ops)}) is measured against the {roof} peak: no {dtype} peak of this device is "
-            f"known. xp.hardware(model, {family(dtype)}_flops=…) states one."
-        )
-    return notes
+        if isinstance(unit, str) and unit != family(dtype):
+            rounded.setdefault((dtype, roof), []).append(row)
+        elif roof != family(dtype):
+            unknown.setdefault((dtype, roof), []).append(row)
+    notes = [
+        f"Matrix work on {dtype} ({_many(ops[rows])}) is measured against the {roof} peak: at its precision XLA lets "
+        "this device round the inputs, or multiply them in passes."
+        for (dtype, roof), rows in sorted(rounded.items())
+        if dtype != roof
+    ]
+    return notes + [
+        f"Work in {dtype} ({_many(ops[rows])}) is measured against the {roof} peak: no {dtype} peak of this device is "
+        f"known. xp.hardware(model, {family(dtype)}_flops=…) states one."
+        for (dtype, roof), rows in sorted(unknown.items())
+        if flops[computing[rows]].sum() >= _WORTH_SAYING * total
+    ]
 
 
-def _many(ops: pd.DataFrame) -> str:
-    count = ops["op"].nunique()
+def _many(ops: NDArray[np.object_]) -> str:
+    count = len(set(ops))
     return f"{count} ops" if count != 1 else "1 op"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_framework_ops
@@ -18,7 +19,7 @@ from xprof_nb.analysis.tree import Step, Tree, in_preorder
 from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, as_frame, numbered, texts, words
 from xprof_nb.model.profile import ProfileData
 
 NO_SCOPE = "no framework op recorded"
@@ -79,38 +80,36 @@ def _leaves(records: pd.DataFrame) -> pd.DataFrame:
     """Return one row per framework op: the sums of the HLO ops it became."""
     if not len(records):
         return records.assign(hlo_op_count=[], type=None, direction=None, is_rematted=False)
-    unnamed = records["framework_op"].isna()
-    rematted = records["op"].str.contains(".remat", regex=False)
-    key = records["framework_op"].where(~unnamed, records["op"])
-    rows = records.assign(group=key, is_rematted=rematted)
-    how: dict[str, Any] = dict.fromkeys(_SUMMED, lambda values: values.sum(min_count=1))
-    how |= {
-        "framework_op": "first",
-        "op": "first",
-        "is_rematted": "max",
-        "compute_dtype": _common,
-        "roof_dtype": _common,
-    }
-    grouped = rows.groupby(["group", unnamed], sort=False)
-    leaves = grouped.agg(how).reset_index(drop=True)
-    leaves["hlo_op_count"] = grouped.size().to_numpy()
-    leaves["occurrences"] = _occurrences(rows, unnamed)
-    leaves["framework_op"] = words(leaves["framework_op"])
-    leaves["direction"] = words(direction(text) for text in leaves["framework_op"])
-    leaves["is_rematted"] |= leaves["framework_op"].str.contains("rematted_computation", na=False, regex=False)
-    leaves["type"] = words(text and scopes(text)[-1] for text in leaves["framework_op"])
-    return leaves
+    columns = {name: records[name].to_numpy() for name in ("framework_op", "op", "compute_dtype", "roof_dtype")}
+    named = [text if isinstance(text, str) else None for text in columns["framework_op"]]
+    keys = [(text if text is not None else op, text is None) for text, op in zip(named, columns["op"], strict=True)]
+    code, groups = numbered(keys)
+    members = Members(code, np.arange(len(code)), len(groups))
+    first = np.unique(code, return_index=True)[1]
+    paths = [named[row] for row in first]
+    again = np.array([".remat" in op for op in columns["op"]], np.bool_)
+    rematted = [text is not None and "rematted_computation" in text for text in paths]
+    leaves: Columns = {name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED}
+    leaves |= {"framework_op": texts(paths), "op": columns["op"][first]}
+    leaves["is_rematted"] = (np.bincount(code, again, minlength=len(groups)) > 0) | np.array(rematted, np.bool_)
+    for name in ("compute_dtype", "roof_dtype"):
+        known = members.among(np.array([isinstance(label, str) for label in columns[name]], np.bool_))
+        leaves[name] = known.common(columns[name])
+    leaves["hlo_op_count"] = np.bincount(code, minlength=len(groups))
+    leaves["occurrences"] = _occurrences(records, code, len(groups))
+    leaves["direction"] = texts(direction(text) for text in paths)
+    leaves["type"] = texts(text and scopes(text)[-1] for text in paths)
+    return as_frame(leaves)
 
 
-def _occurrences(rows: pd.DataFrame, unnamed: pd.Series[bool]) -> Any:
+def _occurrences(records: pd.DataFrame, code: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the highest count among the HLO ops of each group, of several programs together."""
-    by_program = rows.groupby(["group", unnamed, "program_id"], sort=False)["occurrences"].max()
-    return by_program.groupby(level=[0, 1], sort=False).sum().to_numpy()
-
-
-def _common(values: pd.Series[Any]) -> Any:
-    known = values.dropna().unique()
-    return known[0] if len(known) == 1 else None
+    pair, pairs = numbered(code.tolist(), records["program_id"].tolist())
+    highest = np.zeros(len(pairs), np.int64)
+    np.maximum.at(highest, pair, records["occurrences"].to_numpy(np.int64))
+    total = np.zeros(count, np.int64)
+    np.add.at(total, np.array([group for group, _ in pairs]), highest)
+    return total
 
 
 def direction(framework_op: str | None) -> str | None:
@@ -152,7 +151,7 @@ def _as_leaves(host: pd.DataFrame) -> pd.DataFrame:
     return host.rename(columns={"name": "framework_op"}).assign(on="host", is_rematted=False, hlo_op_count=0)
 
 
-def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
+def _values(tree: Tree, leaves: pd.DataFrame) -> Columns:
     """Return the sums of every node."""
     leaves = leaves.reindex(columns=list(dict.fromkeys([*leaves.columns, *_SUMMED, "direction", "occurrences"])))
     self_ps = leaves["self_time_ps"].to_numpy(np.float64)
@@ -160,15 +159,17 @@ def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
     # Times of devices and of hosts do not add up to anything: the root has those of the devices.
     members = Members.of([on_devices.tolist(), *(node.records for node in tree.nodes[1:])])
     record = np.array([node.record for node in tree.nodes])
-    values = pd.DataFrame({name: members.sums(leaves[name].to_numpy(np.float64)) for name in _SUMMED})
+    values: Columns = {name: members.sums(leaves[name].to_numpy(np.float64)) for name in _SUMMED}
+    directions = leaves["direction"].to_numpy(object)
     for name, column in _SPLIT.items():
-        values[column] = members.sums(np.where(leaves["direction"] == name, self_ps, 0.0))
-    values["rematted_time_ps"] = members.sums(np.where(leaves["is_rematted"].eq(True), self_ps, 0.0))
+        values[column] = members.sums(np.where(directions == name, self_ps, 0.0))
+    rematted = np.array([again is True or again == 1 for again in leaves["is_rematted"]], np.bool_)
+    values["rematted_time_ps"] = members.sums(np.where(rematted, self_ps, 0.0))
     values["hlo_op_count"] = members.sums(leaves["hlo_op_count"].to_numpy(np.float64))
     for name in ("framework_op", "type", "direction", "is_rematted", "occurrences"):
         values[name] = np.array([*leaves[name], None], object)[record]
     scopes_only = record < 0
-    values.loc[scopes_only, "time_ps"] = values.loc[scopes_only, "self_time_ps"]
+    values["time_ps"][scopes_only] = values["self_time_ps"][scopes_only]
     for name in ("on", "compute_dtype", "roof_dtype"):
         if name in leaves:
             values[name] = members.among(leaves[name].notna().to_numpy()).common(leaves[name].to_numpy(object))
@@ -179,7 +180,7 @@ def _values(tree: Tree, leaves: pd.DataFrame) -> pd.DataFrame:
 
 def _rated(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
     frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *COLUMNS])))
-    self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
+    self_s = op_tables.seconds(frame["self_time_ps"])
     frame = op_tables.rates(frame, table.peaks, table.total_ps, self_s, self_s)
     frame.loc[frame["on"] != "device", "time_fraction"] = np.nan
     for name in ("framework_op", "type", "direction", "on", "compute_dtype", "roof_dtype"):

@@ -15,14 +15,14 @@ from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmeti
 from xprof_nb.analysis.costs import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.asynchronous import start_keys
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, as_frame, texts
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
-from xprof_nb.model.program import Program
+from xprof_nb.model.program import Instruction, Program
 from xprof_nb.model.trace import HostTrace, OpKeys
 
 WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
-_FILLED = ["category", "framework_op", "source", "duplicate_of", "flops", "bytes_accessed", "hbm_bytes"]
+_COSTS = ["flops", "model_flops", "bytes_accessed", "hbm_bytes"]
 _HOST_MEMORY = "S(5)"
 _counted: WeakKeyDictionary[Program, CostTable] = WeakKeyDictionary()
 _described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
@@ -44,70 +44,65 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
     unstated = np.full(len(keys), np.nan)
-    columns = {name: getattr(keys, name) for name in names}
-    frame = pd.DataFrame({name: unstated if values is None else pd.Series(values) for name, values in columns.items()})
-    for name in WORDS:
-        frame[name] = words(getattr(keys, name))
+    columns = {name: unstated if (values := getattr(keys, name)) is None else values for name in names}
+    columns |= {name: texts(columns[name]) for name in WORDS} | {name: columns[name].copy() for name in _COSTS}
     device = trace.devices[0] if trace.devices else None
-    normalised = _normalised_flops(keys)
     computes = [
         Arithmetic(stated_dtype(text)) if flops > 0 else NO_ARITHMETIC
-        for text, flops in zip(keys.hlo_text, keys.flops, strict=True)
+        for text, flops in zip(keys.hlo_text, keys.flops.tolist(), strict=True)
     ]
-    for program_id in np.unique(keys.program_id):
-        program = readable_program(profile, int(program_id))
+    programs = {number: readable_program(profile, number) for number in set(keys.program_id.tolist())}
+    for row, (number, op) in enumerate(zip(keys.program_id.tolist(), columns["op"], strict=True)):
+        program = programs[number]
         if program is not None:
-            rows = frame.index[keys.program_id == program_id]
-            _fill_from_program(frame, rows, program)
-            for row in rows:
-                computes[row] = _arithmetic(frame.at[row, "op"], program, device)
-    frame["compute_dtype"] = words(item.dtype for item in computes)
-    frame["compute_unit"] = words(item.unit for item in computes)
-    frame["compute_passes"] = np.array([item.passes for item in computes], np.float64)
+            computes[row] = _fill_from_program(columns, row, program, program.instruction(op), device)
+    columns["compute_dtype"] = texts(item.dtype for item in computes)
+    columns["compute_unit"] = texts(item.unit for item in computes)
+    columns["compute_passes"] = np.array([item.passes for item in computes], np.float64)
     if device is not None:
-        _trust_normalised(frame, normalised, device)
-    frame["framework_op"] = words(_framework_op(text) for text in frame["framework_op"])
-    frame["source"] = words(in_cell(text, profile.metadata) for text in frame["source"])
-    named = zip(frame["category"], frame["op"], strict=True)
-    frame["category"] = words(text or _guessed_category(op) for text, op in named)
-    kinds = words(work_kind(text) for text in frame["category"])
+        _trust_normalised(columns, _normalised_flops(keys), device)
+    columns["framework_op"] = texts(_framework_op(text) for text in columns["framework_op"])
+    columns["source"] = texts(in_cell(text, profile.metadata) for text in columns["source"])
+    named = zip(columns["category"], columns["op"], strict=True)
+    columns["category"] = texts(text or _guessed_category(op) for text, op in named)
+    kinds = texts(work_kind(text) for text in columns["category"])
     # Of custom calls we can count the multiplications that a vendor's library does, and no other work.
-    library = (frame["category"] == "custom-call") & (frame["flops"] > 0) & np.isnan(keys.flops)
-    frame["work_kind"] = kinds.mask(library, "matrix").mask(_touches_host(profile, keys), "host")
-    return frame
+    kinds[(columns["category"] == "custom-call") & (columns["flops"] > 0) & np.isnan(keys.flops)] = "matrix"
+    kinds[_touches_host(profile, keys)] = "host"
+    return as_frame({**columns, "work_kind": kinds})
 
 
-def _fill_from_program(frame: pd.DataFrame, rows: pd.Index[int], program: Program) -> None:
-    costs = costs_of(program)
-    filled: dict[str, list[Any]] = {name: [] for name in _FILLED}
-    for row in rows:
-        instruction = program.instruction(frame.at[row, "op"])
-        if instruction is None:
-            values: tuple[Any, ...] = (None, None, None, None, np.nan, np.nan, np.nan)
-        else:
-            cost = costs.cost(instruction.name)
-            values = (
-                category(instruction, program),
-                instruction.op_name or None,
-                instruction.source or None,
-                instruction.duplicate_of or None,
-                cost.flops,
-                cost.bytes_accessed,
-                cost.bytes_accessed - cost.host_bytes,
-            )
-        for name, value in zip(filled, values, strict=True):
-            filled[name].append(value)
-    frame.loc[rows, "program"] = frame.loc[rows, "program"].where(frame.loc[rows, "program"] != "", program.name)
-    for name, values_of in filled.items():
-        stated = frame.loc[rows, name]
-        frame.loc[rows, name] = stated.where(stated.notna(), pd.Series(values_of, index=rows, dtype=stated.dtype))
-    modelled = frame.loc[rows, "model_flops"]
-    frame.loc[rows, "model_flops"] = modelled.where(modelled.notna(), frame.loc[rows, "flops"])
+def _fill_from_program(
+    columns: Columns, row: int, program: Program, instruction: Instruction | None, device: Device | None
+) -> Arithmetic:
+    """Fill in what the trace does not say of the op in a row; return how the op computes."""
+    if columns["program"][row] == "":
+        columns["program"][row] = program.name
+    found = NO_ARITHMETIC
+    if instruction is not None:
+        costs = costs_of(program)
+        cost = costs.cost(instruction.name)
+        filled = {
+            "category": category(instruction, program),
+            "framework_op": instruction.op_name or None,
+            "source": instruction.source or None,
+            "duplicate_of": instruction.duplicate_of or None,
+            "flops": cost.flops,
+            "bytes_accessed": cost.bytes_accessed,
+            "hbm_bytes": cost.bytes_accessed - cost.host_bytes,
+        }
+        for name, value in filled.items():
+            _state(columns[name], row, value)
+        found = arithmetic(instruction, program, costs, device)
+    _state(columns["model_flops"], row, columns["flops"][row])
+    return found
 
 
-def _arithmetic(op: str, program: Program, device: Device | None) -> Arithmetic:
-    instruction = program.instruction(op)
-    return NO_ARITHMETIC if instruction is None else arithmetic(instruction, program, costs_of(program), device)
+def _state(column: NDArray[Any], row: int, value: Any) -> None:
+    """Let a value stand where nothing is stated: None, or NaN."""
+    stated = column[row]
+    if stated is None or stated != stated:  # noqa: PLR0124
+        column[row] = value
 
 
 def _normalised_flops(keys: OpKeys) -> NDArray[np.float64]:
@@ -120,11 +115,12 @@ def _normalised_flops(keys: OpKeys) -> NDArray[np.float64]:
     return ratio
 
 
-def _trust_normalised(frame: pd.DataFrame, ratio: NDArray[np.float64], device: Device) -> None:
+def _trust_normalised(columns: Columns, ratio: NDArray[np.float64], device: Device) -> None:
     """Let the runtime's own count of passes win over what the precision of the HLO says."""
-    counted = np.isfinite(ratio) & ((ratio != 1) | frame["compute_unit"].notna().to_numpy(bool))
-    frame.loc[counted, "compute_unit"] = device.peaks.reference_dtype or None
-    frame.loc[counted, "compute_passes"] = ratio[counted]
+    has_unit = np.array([unit is not None for unit in columns["compute_unit"]], np.bool_)
+    counted = np.isfinite(ratio) & ((ratio != 1) | has_unit)
+    columns["compute_unit"][counted] = device.peaks.reference_dtype or None
+    columns["compute_passes"][counted] = ratio[counted]
 
 
 def _touches_host(profile: ProfileData, keys: OpKeys) -> NDArray[np.bool_]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
 from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -103,8 +105,8 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     rated = op_tables.with_rates(records, peaks, total_ps)
     values = _values(tree, rated)
-    values = _with_idle(tree, values, table, total_ps)
-    values = _with_fused(tree, values, profile)
+    values = _with_nodes(values, [_idle(tree, max(total_ps - table.busy_ps, 0.0)), *_fused(tree, rated, profile)])
+    values["time_ps"][0] = values["self_time_ps"][0] = float(total_ps)
     frame = in_preorder(tree, values, "self_time_ps")
     frame = op_tables.with_rates(frame, peaks, total_ps).assign(bound_by=words(frame["bound"]))
     frame = _root_over_all(frame, table, peaks, total_ps, like_xprof and not xprof_gpu.has_gpus(profile))
@@ -123,21 +125,25 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
 
 def _paths(records: pd.DataFrame, by: By) -> list[list[Step]]:
     """Return for each op the steps from the root to it."""
-    duplicates = records.groupby(["program_id", "duplicate_of"])["op"].transform("size")
+    names = ("program", "program_id", "op", "category", "framework_op", "source", "duplicate_of")
+    columns = [records[name].tolist() for name in names]
+    count = Counter(zip(columns[1], columns[6], strict=True))
+    several = len(set(columns[1])) > 1
     paths: list[list[Step]] = []
-    for row, many in zip(records.itertuples(), duplicates, strict=True):
-        program: Step = ("program", _program_label(str(row.program or ""), int(str(row.program_id))))
-        group: list[Step] = [("group", f"{row.duplicate_of} and its duplicates")] if many > 1 else []
-        op: Step = ("op", str(row.op))
-        category: Step = ("category", str(row.category))
+    for name, number, op, category, framework_op, source, duplicate_of in zip(*columns, strict=True):
+        label = _program_label(name or "", number)
+        many = isinstance(duplicate_of, str) and count[number, duplicate_of] > 1
+        group: list[Step] = [("group", f"{duplicate_of} and its duplicates")] if many else []
+        # Where ops of several programs meet, the program is named with the op.
+        told_apart: Step = ("op", f"{op}  {label}" if several else op)
         if by == "program":
-            path = [program, category, *group, op]
+            path = [("program", label), ("category", str(category)), *group, ("op", op)]
         elif by == "category":
-            path = [category, *group, _told_apart(op, row, records)]
+            path = [("category", str(category)), *group, told_apart]
         elif by == "framework":
-            path = [program, *(("framework", part) for part in scopes(row.framework_op)), *group, op]
+            path = [("program", label), *(("framework", part) for part in scopes(framework_op)), *group, ("op", op)]
         else:
-            path = [*_source_steps(row.source), _told_apart(op, row, records)]
+            path = [*_source_steps(source), told_apart]
         paths.append(path)
     return paths
 
@@ -147,13 +153,6 @@ def _program_label(name: str, number: int) -> str:
     if name:
         return f"{name}({number})"
     return f"program {number}" if number else OUTSIDE
-
-
-def _told_apart(op: Step, row: object, records: pd.DataFrame) -> Step:
-    """Name the program with the op where ops of several programs meet."""
-    several = records["program_id"].nunique() > 1
-    label = _program_label(str(row.program or ""), int(str(row.program_id)))  # type: ignore[attr-defined]
-    return (op[0], f"{op[1]}  {label}") if several else op
 
 
 def scopes(framework_op: str | None) -> list[str]:
@@ -176,23 +175,21 @@ def _source_steps(source: str | None) -> list[Step]:
     return [("source", file or line), ("source", f"{file.rpartition('/')[2]}:{line}")]
 
 
-def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
+def _values(tree: Tree, records: pd.DataFrame) -> Columns:
     """Return the sums of every node, what bounds most of its time and, where all ops below agree, what they are."""
     members = Members.of([node.records for node in tree.nodes])
     record = np.array([node.record for node in tree.nodes])
-    values = pd.DataFrame({name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED})
+    values: Columns = {name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED}
     groups = record < 0
     # What a group took is what its ops took themselves: an inclusive time would count loops twice.
-    values.loc[groups, "time_ps"] = values.loc[groups, "self_time_ps"]
+    values["time_ps"][groups] = values["self_time_ps"][groups]
     # Transfers overlap each other and the ops; their lengths do not add up to a time.
-    values.loc[groups, "transfer_ps"] = 0.0
+    values["transfer_ps"][groups] = 0.0
     for name in _SHARED:
-        labels = records[name].to_numpy(object)
-        if name == "program_id":
-            labels = records[name].astype(str).to_numpy(object)  # a float would lose its last digits
-        values[name] = members.common(labels)
-    several = groups & values["work_kind"].isna() & (np.bincount(members.node, minlength=members.count) > 0)
-    values.loc[several, "work_kind"] = "control"
+        labels = records[name]  # a program id as text: a float would lose its last digits
+        values[name] = members.common((labels.astype(str) if name == "program_id" else labels).to_numpy(object))
+    unknown = np.array([kind is None for kind in values["work_kind"]], np.bool_)
+    values["work_kind"][groups & unknown & (np.bincount(members.node, minlength=members.count) > 0)] = "control"
     self_ps = records["self_time_ps"].to_numpy(np.float64)
     values["bound"] = members.longest(records["bound_by"].to_numpy(object), self_ps)
     for name in _OWN:
@@ -200,23 +197,31 @@ def _values(tree: Tree, records: pd.DataFrame) -> pd.DataFrame:
     return values
 
 
-def _with_idle(tree: Tree, values: pd.DataFrame, table: OpTable, total_ps: int) -> pd.DataFrame:
-    idle_ps = max(total_ps - table.busy_ps, 0.0)
+def _with_nodes(values: Columns, nodes: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return the values with those of further nodes; what is not said of them is missing."""
+    missing = {np.dtype(object): None}
+    return {
+        name: np.array([*column, *(node.get(name, missing.get(column.dtype, np.nan)) for node in nodes)], column.dtype)
+        for name, column in values.items()
+    }
+
+
+def _idle(tree: Tree, idle_ps: float) -> Mapping[str, Any]:
     tree.child(0, ("idle", "idle"))
-    row = {"occurrences": np.nan, "time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
-    values = pd.concat([values, pd.DataFrame([row])], ignore_index=True)
-    values.loc[0, ["time_ps", "self_time_ps"]] = float(total_ps)
-    return values
+    return {"time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
 
 
-def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.DataFrame:
-    """Hang the instructions of each fusion below it, those with the most FLOPs first."""
-    rows = []
+def _fused(tree: Tree, records: pd.DataFrame, profile: ProfileData) -> list[Mapping[str, Any]]:
+    """Hang the instructions of each fusion below it, those with the most FLOPs first; return their values."""
+    rows: list[Mapping[str, Any]] = []
+    names = ("program_id", "op", "occurrences", "work_kind")
+    ops = list(zip(*(records[name].tolist() for name in names), strict=True))
     for number in range(len(tree.nodes)):
         if tree.nodes[number].record < 0:
             continue
-        program = readable_program(profile, int(values.at[number, "program_id"]))
-        instruction = program.instruction(str(values.at[number, "op"])) if program else None
+        program_id, op, times, work_kind = ops[tree.nodes[number].record]
+        program = readable_program(profile, program_id)
+        instruction = program.instruction(op) if program else None
         if program is None or instruction is None or instruction.opcode != "fusion":
             continue
         costs = costs_of(program)
@@ -226,22 +231,21 @@ def _with_fused(tree: Tree, values: pd.DataFrame, profile: ProfileData) -> pd.Da
             for item in program.computations[called].instructions
             if item.opcode not in _UNFUSED
         ]
-        inside.sort(key=lambda pair: -np.nan_to_num(pair[1]))
+        inside.sort(key=lambda pair: -pair[1] if pair[1] == pair[1] else 0.0)
         for item, flops in inside[:MOST_FUSED]:
             tree.child(number, ("fused", item.name))
-            times = values.at[number, "occurrences"]
             rows.append(
                 {
                     "occurrences": times,
                     "flops": flops * times,
                     "program": program.name,
-                    "program_id": values.at[number, "program_id"],
+                    "program_id": str(program_id),
                     "category": item.opcode,
                     "framework_op": item.op_name or None,
-                    "work_kind": values.at[number, "work_kind"],
+                    "work_kind": work_kind,
                 }
             )
-    return pd.concat([values, pd.DataFrame(rows)], ignore_index=True) if rows else values
+    return rows
 
 
 def _root_over_all(
@@ -249,15 +253,16 @@ def _root_over_all(
 ) -> pd.DataFrame:
     """Quote the root's rates over the whole time, idle included; xprof leaves idle out of a TPU's FLOP rate."""
     time_s = total_ps * 1e-12 or np.nan
-    compute_s = table.busy_ps * 1e-12 or np.nan
-    root = frame.index[frame["kind"] == "root"]
-    frame.loc[root, "flops_per_s"] = frame.loc[root, "flops"] / (compute_s if without_idle else time_s)
-    for rate, amount in (("bytes_per_s", "bytes_accessed"), ("hbm_bytes_per_s", "hbm_bytes")):
-        frame.loc[root, rate] = frame.loc[root, amount] / time_s
-    needed_s = frame.loc[root, "compute_ps"] * 1e-12
-    frame.loc[root, "flops_utilization"] = needed_s / (compute_s if without_idle else time_s)
-    frame.loc[root, "hbm_utilization"] = frame.loc[root, "hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
-    return frame
+    compute_s = (table.busy_ps * 1e-12 or np.nan) if without_idle else time_s
+    root = {name: float(frame[name].iat[0]) for name in ("flops", "compute_ps", "bytes_accessed", "hbm_bytes")}
+    rates = {
+        "flops_per_s": root["flops"] / compute_s,
+        "bytes_per_s": root["bytes_accessed"] / time_s,
+        "hbm_bytes_per_s": root["hbm_bytes"] / time_s,
+        "flops_utilization": root["compute_ps"] * 1e-12 / compute_s,
+        "hbm_utilization": root["hbm_bytes"] / time_s / (peaks.hbm.value if peaks.hbm else np.nan),
+    }
+    return frame.assign(**{name: np.append(rate, frame[name].to_numpy()[1:]) for name, rate in rates.items()})
 
 
 def _shown(frame: pd.DataFrame, shown: Shown) -> pd.DataFrame:

@@ -15,10 +15,12 @@ from xprof_nb.analysis.compute_dtype import roof_notes, roofs_used, with_roofs
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, texts
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.roofs import roofs_of
+
+Floats = NDArray[np.float64]
 
 COLUMNS = [
     "host",
@@ -148,15 +150,19 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     occurrences = total(ops.occurrences)
     seen = np.flatnonzero(np.bincount(group, minlength=size))
     device, key = seen // max(count, 1), seen % max(count, 1)
-    frame = described.iloc[key].reset_index(drop=True)
+    columns = {name: described[name].to_numpy()[key] for name in described}
+    times = _whole(occurrences[seen])
+    columns |= {
+        "occurrences": times,
+        "time_ps": _whole(total(ops.duration_ps)[seen]),
+        "self_time_ps": total(ops.self_ps)[seen],
+        "transfer_ps": total(ops.transfer_ps)[seen],
+        "is_container": total(ops.contains)[seen] > 0,
+    }
+    columns |= {name: columns[name] * times for name in COSTS}
+    frame = as_frame(columns)
     frame.insert(0, "host", trace.host)
     frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
-    frame["occurrences"] = _whole(occurrences[seen])
-    frame["time_ps"] = _whole(total(ops.duration_ps)[seen])
-    frame["self_time_ps"] = total(ops.self_ps)[seen]
-    frame["transfer_ps"] = total(ops.transfer_ps)[seen]
-    frame["is_container"] = total(ops.contains)[seen] > 0
-    frame[COSTS] = frame[COSTS].mul(frame["occurrences"], axis=0)
     return frame
 
 
@@ -171,12 +177,14 @@ def corrected(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
     Containers and start halves carry no cost of their own. FLOPs are those of the model: those that a TPU's runtime
     normalises to bf16 would count an f32 multiplication in passes as many times.
     """
-    frame = frame.copy()
-    frame["flops"] = frame["model_flops"].where(frame["model_flops"] > 0, frame["flops"])
-    frame.loc[frame["is_container"], COSTS] = np.nan
-    started = frame["op"].astype(str).str.contains("-start")
-    frame.loc[started, TRAFFIC] = np.nan
-    return with_roofs(frame, peaks)
+    flops, model_flops = frame["flops"].to_numpy(np.float64), frame["model_flops"].to_numpy(np.float64)
+    costs = {name: frame[name].to_numpy(np.float64, copy=True) for name in COSTS}
+    costs["flops"] = np.where(model_flops > 0, model_flops, flops)
+    is_container = frame["is_container"].to_numpy(np.bool_)
+    is_start = np.array(["-start" in str(op) for op in frame["op"].to_numpy()], np.bool_)
+    for name, values in costs.items():
+        values[is_container | is_start if name in TRAFFIC else is_container] = np.nan
+    return with_roofs(frame.assign(**costs), peaks)
 
 
 def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
@@ -187,47 +195,54 @@ def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFra
     device's peaks and are not clipped. ``wasted_fraction`` is the share of the total time that the busiest
     resource left unused: ``time_fraction * (1 - max(flops_utilization, hbm_utilization))``.
     """
-    self_s = frame["self_time_ps"].where(frame["self_time_ps"] > 0) * 1e-12
-    moved_s = self_s.where(~(frame["transfer_ps"] > 0), frame["transfer_ps"] * 1e-12)
-    frame = rates(frame, peaks, total_ps, self_s, moved_s)
-    best = frame[["flops_utilization", "hbm_utilization"]].max(axis=1)
-    has_peaks = peaks.reference is not None or peaks.hbm is not None
-    unused = 1 - best.fillna(0).clip(0, 1) if has_peaks else np.nan
-    frame["wasted_fraction"] = frame["time_fraction"] * unused
-    frame["bound_by"] = _bound_by(frame)
-    return frame
+    self_s = seconds(frame["self_time_ps"])
+    moved_s = seconds(frame["transfer_ps"])
+    frame = rates(frame, peaks, total_ps, self_s, np.where(np.isnan(moved_s), self_s, moved_s))
+    compute, memory = (frame[name].to_numpy(np.float64) for name in ("flops_utilization", "hbm_utilization"))
+    unused = np.nan
+    if peaks.reference is not None or peaks.hbm is not None:
+        unused = 1 - np.clip(np.fmax(np.fmax(compute, memory), 0), 0, 1)
+    wasted = frame["time_fraction"].to_numpy(np.float64) * unused
+    return frame.assign(wasted_fraction=wasted, bound_by=_bound_by(frame, compute, memory))
 
 
-def rates(
-    frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: pd.Series[float], moved_s: pd.Series[float]
-) -> pd.DataFrame:
+def rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: Floats, moved_s: Floats) -> pd.DataFrame:
     """Return the table with FLOPs over ``compute_s``, bytes over ``moved_s``, and both over their roofs.
 
     ``flops_utilization`` is ``compute_ps``, the time the FLOPs need at the roof of their own type, over the time they
     took; so the ops below a node may be of several types.
     """
-    frame = frame.copy()
-    frame["flops_per_s"] = frame["flops"] / compute_s
-    frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
-    frame["hbm_bytes_per_s"] = frame["hbm_bytes"] / moved_s
-    frame["arithmetic_intensity"] = frame["flops"] / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
-    frame["flops_utilization"] = frame["compute_ps"] * 1e-12 / compute_s
-    frame["hbm_utilization"] = frame["hbm_bytes_per_s"] / (peaks.hbm.value if peaks.hbm else np.nan)
-    frame["time_fraction"] = frame["self_time_ps"] / total_ps if total_ps else np.nan
-    return frame
+    names = ("flops", "bytes_accessed", "hbm_bytes", "compute_ps", "self_time_ps")
+    flops, accessed, hbm, needed_ps, self_ps = (frame[name].to_numpy(np.float64) for name in names)
+    with np.errstate(all="ignore"):  # what overflows is infinite, as any float
+        found = {
+            "flops_per_s": flops / compute_s,
+            "bytes_per_s": accessed / moved_s,
+            "hbm_bytes_per_s": hbm / moved_s,
+            "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
+            "flops_utilization": needed_ps * 1e-12 / compute_s,
+            "hbm_utilization": hbm / moved_s / (peaks.hbm.value if peaks.hbm else np.nan),
+            "time_fraction": self_ps / (total_ps or np.nan),
+        }
+    return frame.assign(**found)
 
 
-def _bound_by(frame: pd.DataFrame) -> pd.Series[str]:
+def seconds(time_ps: pd.Series[float]) -> Floats:
+    """Return times in seconds, NaN where there is none."""
+    values = time_ps.to_numpy(np.float64)
+    return np.where(values > 0, values, np.nan) * 1e-12
+
+
+def _bound_by(frame: pd.DataFrame, compute: Floats, memory: Floats) -> pd.Series[str]:
     """Return the resource nearest its peak; a collective waits for the link, a host transfer for the host."""
-    compute = frame["flops_utilization"].fillna(0)
-    memory = frame["hbm_utilization"].fillna(0)
-    bound = pd.Series(None, index=frame.index, dtype=object)
+    compute, memory = np.fmax(compute, 0), np.fmax(memory, 0)  # what is missing bounds nothing
+    bound = np.full(len(frame), None, object)
     bound[memory > 0] = "memory"
     bound[compute > memory] = "compute"
     if "work_kind" in frame:
-        elsewhere = frame["work_kind"].map(_ON_THE_LINK)
-        bound = bound.where(elsewhere.isna(), elsewhere)
-    return words(bound)
+        pairs = zip(frame["work_kind"], bound, strict=True)
+        bound = texts(_ON_THE_LINK.get(kind, nearest) for kind, nearest in pairs)
+    return pd.Series(bound, frame.index, dtype=object)
 
 
 def ops(profile: ProfileData, selection: Selection) -> Answer:

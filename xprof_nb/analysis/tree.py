@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 Step = tuple[str, str]
 """Kind and name of a node on the way to an op."""
@@ -63,7 +65,7 @@ class Tree:
             self.nodes.append(Node(kind, name, f"{above.key}/{quote(name, safe='')}", number, above.depth + 1))
         return above.children[step]
 
-    def preorder(self, weight: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+    def preorder(self, weight: Sequence[float]) -> list[int]:
         """Return the nodes depth first, among siblings the heaviest first, equal ones by name."""
         order: list[int] = []
         stack = [0]
@@ -77,14 +79,14 @@ class Tree:
         return order
 
 
-def in_preorder(tree: Tree, values: pd.DataFrame, weight_column: str) -> pd.DataFrame:
+def in_preorder(tree: Tree, values: Mapping[str, NDArray[Any]], weight_column: str) -> pd.DataFrame:
     """Return the nodes in preorder, numbered anew, with ``node, parent, depth, key, kind, name, children_total``."""
-    weight = values[weight_column].fillna(-1.0).to_numpy(np.float64)
-    order = tree.preorder(weight)
+    weight = values[weight_column]
+    order = tree.preorder(np.where(np.isnan(weight), -1.0, weight).tolist())
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     nodes = [tree.nodes[row] for row in order]
-    shape = pd.DataFrame(
+    return pd.DataFrame(
         {
             "node": np.arange(len(order), dtype=np.int32),
             "parent": np.array([number[node.parent] if node.parent >= 0 else -1 for node in nodes], np.int32),
@@ -93,9 +95,9 @@ def in_preorder(tree: Tree, values: pd.DataFrame, weight_column: str) -> pd.Data
             "kind": [node.kind for node in nodes],
             "name": [node.name for node in nodes],
             "children_total": np.array([len(node.children) for node in nodes], np.int32),
+            **{name: column[order] for name, column in values.items()},
         }
     )
-    return pd.concat([shape, values.iloc[order].reset_index(drop=True)], axis=1)
 
 
 def pruned(frame: pd.DataFrame, limit: int, weight_column: str) -> pd.DataFrame:

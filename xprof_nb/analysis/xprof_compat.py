@@ -7,23 +7,26 @@ bytes; traffic without a breakdown by memory counts as HBM in the op table and a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis import xprof_gpu
 from xprof_nb.analysis.compute_dtype import with_one_roof
-from xprof_nb.analysis.op_identity import WORDS
-from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, summary
+from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, seconds, summary
 from xprof_nb.analysis.ops import op_table as ops_of
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, numbered
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import StepMarks
 
 _IDENTITY = ["program_id", "op"]
 _COSTS = [*COSTS, "compute_ps"]
+_TIMES = ["occurrences", "time_ps", "self_time_ps", "transfer_ps"]
 _SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
 
 
@@ -58,16 +61,40 @@ def _recorded_steps(marks: StepMarks, device: int) -> tuple[list[int], list[int]
 
 def by_op(frame: pd.DataFrame) -> pd.DataFrame:
     """Sum an op table over devices and hosts."""
-    rest = [name for name in frame.columns if name not in {*_IDENTITY, *_SUMS, "transfer_ps"}]
-    how = dict.fromkeys(rest, "first") | dict.fromkeys([*_SUMS, "transfer_ps"], "sum")
-    how["is_container"] = "max"
-    merged = frame.groupby(_IDENTITY, sort=False, as_index=False).agg(how)
-    known = frame[_COSTS].notna().groupby([frame[name] for name in _IDENTITY], sort=False).any()
-    for name in [*WORDS, "compute_dtype", "roof_dtype"]:
-        merged[name] = words(merged[name])
-    for name in _COSTS:
-        merged.loc[~known[name].to_numpy(bool), name] = np.nan
-    return merged
+    code, distinct = numbered(*(frame[name].tolist() for name in _IDENTITY))
+    merge = {**dict.fromkeys(frame, _first), "is_container": _any, **dict.fromkeys(_TIMES, _total)}
+    merge |= dict.fromkeys(_COSTS, _known_total)
+    last = [*_SUMS, "transfer_ps"]
+    names = [*_IDENTITY, *(name for name in frame if name not in {*_IDENTITY, *last}), *last]
+    return as_frame({name: merge[name](frame[name].to_numpy(), code, len(distinct)) for name in names})
+
+
+def _first(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[Any]:
+    """Return the first known value of each code."""
+    found = np.empty(count, values.dtype)
+    found[code[::-1]] = values[::-1]
+    if pd.isna(found).any():
+        known = np.flatnonzero(pd.notna(values))[::-1]
+        found[code[known]] = values[known]
+    return found
+
+
+def _any(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    return np.bincount(code, values.astype(np.bool_), minlength=count) > 0
+
+
+def _total(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[Any]:
+    found = np.zeros(count, values.dtype)
+    np.add.at(found, code, np.nan_to_num(values))
+    return found
+
+
+def _known_total(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """Return the sum of what is known, NaN where nothing is."""
+    values = values.astype(np.float64)
+    known = ~np.isnan(values)
+    found = np.bincount(code[known], values[known], minlength=count)
+    return np.where(np.bincount(code[known], minlength=count) > 0, found, np.nan)
 
 
 COUNTS_ALL = {"program"}
@@ -111,7 +138,7 @@ def hbm_as_xprof(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
-    time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
+    time_s = seconds(frame["time_ps"])
     frame = rates(frame, peaks, total_ps, time_s, time_s)
     frame["wasted_fraction"] = wasted(frame)
     return frame

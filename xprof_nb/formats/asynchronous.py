@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.device_lines import device_times, rows_of
 from xprof_nb.formats.jit import njit, warm_up
 from xprof_nb.formats.xspace import XPlane
+from xprof_nb.model.columns import Columns, stacked
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import AsyncSpans, OpEvents, OpKeys
 
@@ -38,7 +38,7 @@ def spans_of(
     end_ps = ops.start_ps + ops.duration_ps
     transfer_ps[done] = end_ps[done] - ops.start_ps[begun]
     host_end_ps = ops.host_start_ps + ops.host_duration_ps
-    pairs = {
+    pairs: Columns = {
         "key": ops.key[begun],
         "done": ops.key[done],
         "device": ops.device[begun],
@@ -48,15 +48,11 @@ def spans_of(
         "host_duration_ps": host_end_ps[done] - ops.host_start_ps[begun],
         "recorded": np.zeros(len(begun), np.bool_),
     }
-    frame = pd.DataFrame(pairs)
-    stated = pd.concat([frame.iloc[:0], *(_stated(plane, row, keys) for row, plane in enumerate(planes))])
-    if len(stated):
-        done_of = pd.Series(np.flatnonzero(start_key >= 0), index=start_key[start_key >= 0])
-        done_of = done_of[~done_of.index.duplicated()]
-        stated["done"] = done_of.reindex(stated["key"]).fillna(-1).to_numpy(np.int32)
-    spans = pd.concat([frame, stated], ignore_index=True)
-    columns = {name: spans[name].to_numpy(frame[name].dtype) for name in AsyncSpans.__dataclass_fields__}
-    return AsyncSpans(**columns), transfer_ps
+    stated = stacked([_stated(plane, row, keys) for row, plane in enumerate(planes)])
+    dones = np.flatnonzero(start_key >= 0)[::-1]
+    done_of = np.full(len(keys), -1, np.int32)
+    done_of[start_key[dones]] = dones
+    return AsyncSpans(**stacked([pairs, {**stated, "done": done_of[stated["key"]]}])), transfer_ps
 
 
 def start_keys(keys: OpKeys, programs: Mapping[int, Program]) -> NDArray[np.int64]:
@@ -116,7 +112,7 @@ def paired(ops: OpEvents, start_key: NDArray[np.int64], by_run: bool = True) -> 
     return rows[partner[done]], rows[done]
 
 
-def _stated(plane: XPlane, device: int, keys: OpKeys) -> pd.DataFrame:
+def _stated(plane: XPlane, device: int, keys: OpKeys) -> Columns:
     """Return the spans of the plane's line of asynchronous ops, known by the start half in their HLO text."""
     rows = rows_of(plane, LINE)
     metadata = plane.metadata
@@ -128,18 +124,15 @@ def _stated(plane: XPlane, device: int, keys: OpKeys) -> pd.DataFrame:
     key = key_of[plane.events.metadata[rows]]
     rows, key = rows[key >= 0], key[key >= 0]
     start_ps, duration_ps = device_times(plane, rows)
-    return pd.DataFrame(
-        {
-            "key": key.astype(np.int32),
-            "done": np.full(len(rows), -1, np.int32),
-            "device": np.full(len(rows), device, np.int32),
-            "start_ps": start_ps,
-            "duration_ps": duration_ps,
-            "host_start_ps": plane.events.start_ps[rows],
-            "host_duration_ps": plane.events.duration_ps[rows],
-            "recorded": np.ones(len(rows), np.bool_),
-        }
-    )
+    return {
+        "key": key.astype(np.int32),
+        "device": np.full(len(rows), device, np.int32),
+        "start_ps": start_ps,
+        "duration_ps": duration_ps,
+        "host_start_ps": plane.events.start_ps[rows],
+        "host_duration_ps": plane.events.duration_ps[rows],
+        "recorded": np.ones(len(rows), np.bool_),
+    }
 
 
 @njit

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting, plausible
 from xprof_nb.formats.xspace import XPlane
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, numbered, stacked, texts
 from xprof_nb.model.trace import OpEvents, OpKeys, ProgramRuns, StepMarks
 
 OPS = ("XLA Ops", "Sparse Core Ops")
@@ -42,7 +42,7 @@ def device_times(plane: XPlane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int
     return start_ps, np.where(has_duration, duration.ints(), events.duration_ps)[rows]
 
 
-def op_events(plane: XPlane, device: int) -> pd.DataFrame:
+def op_events(plane: XPlane, device: int) -> Columns:
     """Return the events of the plane's op line, self times by inclusion of device time.
 
     An aggregated event has no place in time: it contains nothing and nothing contains it.
@@ -54,94 +54,90 @@ def op_events(plane: XPlane, device: int) -> pd.DataFrame:
     # A group of its own for each aggregated event.
     group = np.where(events.positioned[rows], 0, np.arange(1, len(rows) + 1)).astype(np.int32)
     parent = nesting.parents(group, start_ps, end_ps)
-    return pd.DataFrame(
-        {
-            "metadata": events.metadata[rows],
-            "device": np.full(len(rows), device, np.int32),
-            "start_ps": start_ps,
-            "duration_ps": duration_ps,
-            "self_ps": nesting.shared_times(group, parent, start_ps, end_ps),
-            "host_start_ps": events.start_ps[rows],
-            "host_duration_ps": events.duration_ps[rows],
-            "occurrences": np.maximum(events.occurrences[rows], 1),
-            "contains": nesting.containers(parent),
-        }
-    )
+    return {
+        "metadata": events.metadata[rows],
+        "device": np.full(len(rows), device, np.int32),
+        "start_ps": start_ps,
+        "duration_ps": duration_ps,
+        "self_ps": nesting.shared_times(group, parent, start_ps, end_ps),
+        "host_start_ps": events.start_ps[rows],
+        "host_duration_ps": events.duration_ps[rows],
+        "occurrences": np.maximum(events.occurrences[rows], 1),
+        "contains": nesting.containers(parent),
+    }
 
 
 def program_runs(planes: Sequence[XPlane]) -> ProgramRuns:
     """Return the program runs of the planes, which are the devices in order."""
-    frames = []
+    parts: list[Columns] = []
     for device, plane in enumerate(planes):
         rows = rows_of(plane, MODULES)
         events = plane.events
-        labels = [plane.metadata.name[row] for row in events.metadata[rows]]
-        named = [split_program_label(label) for label in labels]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "device": np.full(len(rows), device, np.int32),
-                    "program_id": np.array([program_id for _, program_id in named], np.uint64),
-                    "program": np.array([name for name, _ in named], object),
-                    "run_id": plane.event_stat("run_id").ints()[rows],
-                    "start_ps": events.start_ps[rows],
-                    "duration_ps": events.duration_ps[rows],
-                }
-            )
+        named = [split_program_label(plane.metadata.name[row]) for row in events.metadata[rows]]
+        parts.append(
+            {
+                "device": np.full(len(rows), device, np.int32),
+                "program_id": np.array([program_id for _, program_id in named], np.uint64),
+                "program": np.array([*(name for name, _ in named), None], object)[:-1],
+                "run_id": plane.event_stat("run_id").ints()[rows],
+                "start_ps": events.start_ps[rows],
+                "duration_ps": events.duration_ps[rows],
+            }
         )
-    runs = pd.concat(frames, ignore_index=True).sort_values(["device", "start_ps"], kind="stable")
-    return ProgramRuns(**{name: runs[name].to_numpy() for name in ProgramRuns.__dataclass_fields__})
+    runs = stacked(parts)
+    order = np.lexsort((runs["start_ps"], runs["device"]))
+    return ProgramRuns(**{name: values[order] for name, values in runs.items()})
 
 
 def step_marks(planes: Sequence[XPlane]) -> StepMarks:
     """Return the steps the runtime recorded for each plane, by the number that is the event's name."""
-    frames = []
+    parts: list[Columns] = []
     for device, plane in enumerate(planes):
         rows = rows_of(plane, STEPS)
-        names = np.array(plane.metadata.name, object)[plane.events.metadata[rows]]
+        names = [plane.metadata.name[row] for row in plane.events.metadata[rows]]
         numbers = [int(name) if re.fullmatch(r"\d{1,15}", name) else np.nan for name in names]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "name": names,
-                    "number": plausible.step_numbers(numbers),
-                    "start_ps": plane.events.start_ps[rows],
-                    "duration_ps": plane.events.duration_ps[rows],
-                    "device": np.full(len(rows), device, np.int32),
-                }
-            )
+        parts.append(
+            {
+                "name": np.array([*names, None], object)[:-1],
+                "number": plausible.step_numbers(numbers),
+                "start_ps": plane.events.start_ps[rows],
+                "duration_ps": plane.events.duration_ps[rows],
+                "device": np.full(len(rows), device, np.int32),
+            }
         )
-    marks = pd.concat(frames, ignore_index=True).sort_values(["start_ps", "device"], kind="stable")
-    return StepMarks(**{name: marks[name].to_numpy() for name in StepMarks.__dataclass_fields__})
+    marks = stacked(parts)
+    order = np.lexsort((marks["device"], marks["start_ps"]))
+    return StepMarks(**{name: values[order] for name, values in marks.items()})
 
 
-def joined(keys: pd.DataFrame, events: pd.DataFrame, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
-    """Give ops of equal (program id, name) one key and drop what is no op."""
-    events = events[keys["is_op"].to_numpy()[events["key"]]]
-    identity = keys["program_id"].astype(str) + "/" + keys["op"]
-    codes, _ = pd.factorize(identity[events["key"]])
-    distinct = keys.iloc[events["key"].to_numpy()[_first_of(codes)]].reset_index(drop=True)
-    events = events.assign(key=codes.astype(np.int32)).sort_values(["device", "start_ps"], kind="stable")
-    n = len(events)
+def joined(keys: Columns, events: Columns, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
+    """Give ops of equal (program id, name) one key and drop what is no op; events come by device and start."""
+    rows = np.flatnonzero(keys["is_op"][events["key"]])
+    identity, _ = numbered(keys["program_id"].tolist(), keys["op"])
+    key = events["key"][rows]
+    codes, _ = pd.factorize(identity[key])
+    distinct = key[_first_of(codes)]
+    order = np.lexsort((events["start_ps"][rows], events["device"][rows]))
+    rows, n = rows[order], len(rows)
     ops = OpEvents(
-        key=events["key"].to_numpy(np.int32),
-        device=events["device"].to_numpy(np.int32),
-        start_ps=events["start_ps"].to_numpy(np.int64),
-        duration_ps=events["duration_ps"].to_numpy(np.int64),
-        host_duration_ps=events["host_duration_ps"].to_numpy(np.int64),
-        self_ps=events["self_ps"].to_numpy(np.float64),
+        key=codes[order].astype(np.int32),
+        device=events["device"][rows],
+        start_ps=events["start_ps"][rows],
+        duration_ps=events["duration_ps"][rows],
+        host_duration_ps=events["host_duration_ps"][rows],
+        self_ps=events["self_ps"][rows],
         transfer_ps=np.full(n, np.nan),
-        host_start_ps=events["host_start_ps"].to_numpy(np.int64),
+        host_start_ps=events["host_start_ps"][rows],
         run_id=np.zeros(n, np.int64),
         step=np.full(n, -1, np.int32),
-        occurrences=events["occurrences"].to_numpy(np.int64),
-        contains=events["contains"].to_numpy(np.bool_),
+        occurrences=events["occurrences"][rows],
+        contains=events["contains"][rows],
     )
-    names = [name for name in OpKeys.__dataclass_fields__ if name in distinct]
-    columns: dict[str, Any] = {name: distinct[name].to_numpy() for name in names}
-    columns["program"] = np.array([programs.get(int(number), "") for number in distinct["program_id"]], object)
+    columns = {name: keys[name][distinct] for name in OpKeys.__dataclass_fields__ if name in keys}
+    number = columns["program_id"].tolist()
+    columns["program"] = np.array([*(programs.get(each, "") for each in number), None], object)[:-1]
     for name in ("op", "category", "framework_op", "source", "hlo_text", "duplicate_of"):
-        columns[name] = words(distinct[name]).to_numpy()
+        columns[name] = texts(columns[name])
     return OpKeys(**columns), ops
 
 

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats.xspace import XPlane
+from xprof_nb.model.columns import Columns
 
 _HBM, _CMEM, _READ, _WRITE = 1, 2, 1, 2
 _TRAFFIC = ["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
 
 
-def op_keys(plane: XPlane) -> pd.DataFrame:
+def op_keys(plane: XPlane) -> Columns:
     """Return one row per event metadata of the plane, with the identity and the costs of an op."""
     metadata = plane.metadata
     shown = [display or name for name, display in zip(metadata.name, metadata.display_name, strict=True)]
-    frame = pd.DataFrame(
-        {
-            "program_id": plane.metadata_stat("program_id").ints().view(np.uint64),
-            "symbol_id": plane.metadata_stat("symbol_id").ints(),
-            "op": shown,
-            "hlo_text": metadata.name,
-            "category": _texts(plane, "hlo_category"),
-            "framework_op": _texts(plane, "tf_op"),
-            "source": _texts(plane, "source"),
-            "duplicate_of": _texts(plane, "deduplicated_name"),
-            "flops": plane.metadata_stat("flops").floats(),
-            "model_flops": plane.metadata_stat("model_flops").floats(),
-            "bytes_accessed": plane.metadata_stat("bytes_accessed").floats(),
-        }
-    )
-    frame["is_op"] = plane.metadata_stat("program_id").present & (frame["symbol_id"] != 0)
+    program_id, symbol_id = plane.metadata_stat("program_id"), plane.metadata_stat("symbol_id").ints()
     traffic = [_traffic(blob) for blob in plane.metadata_stat("memory_access_breakdown").blobs()]
-    frame[_TRAFFIC] = np.array(traffic).reshape(-1, len(_TRAFFIC))
-    return frame
+    return {
+        "program_id": program_id.ints().view(np.uint64),
+        "op": np.array([*shown, None], object)[:-1],
+        "hlo_text": np.array([*metadata.name, None], object)[:-1],
+        "category": _texts(plane, "hlo_category"),
+        "framework_op": _texts(plane, "tf_op"),
+        "source": _texts(plane, "source"),
+        "duplicate_of": _texts(plane, "deduplicated_name"),
+        "flops": plane.metadata_stat("flops").floats(),
+        "model_flops": plane.metadata_stat("model_flops").floats(),
+        "bytes_accessed": plane.metadata_stat("bytes_accessed").floats(),
+        "is_op": program_id.present & (symbol_id != 0),
+        **dict(zip(_TRAFFIC, np.array(traffic, np.float64).reshape(-1, len(_TRAFFIC)).T, strict=True)),
+    }
 
 
 def varint_fields(message: bytes) -> list[tuple[int, int]]:

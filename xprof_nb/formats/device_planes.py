@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import device_launches, plausible
@@ -25,6 +24,7 @@ from xprof_nb.formats.device_lines import (
 from xprof_nb.formats.device_metadata import op_keys, varint_fields
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.xspace import XPlane, XSpace
+from xprof_nb.model.columns import stacked
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import AsyncSpans, OpEvents, ProgramRuns, StepMarks
@@ -73,8 +73,8 @@ def read_tpu_cores(
         The steps annotated on the host; without any, those the runtime recorded for each core are taken.
     """
     devices = tuple(_device(plane, host) for plane in planes)
-    keys = pd.concat([op_keys(plane) for plane in planes], ignore_index=True)
-    events = pd.concat([op_events(plane, row) for row, plane in enumerate(planes)], ignore_index=True)
+    keys = stacked([op_keys(plane) for plane in planes])
+    events = stacked([op_events(plane, row) for row, plane in enumerate(planes)])
     # The metadata rows of each plane follow one another in `keys`.
     first = np.cumsum([0, *(len(plane.metadata.id) for plane in planes)])
     events["key"] = events["metadata"] + first[events["device"]]

@@ -62,7 +62,7 @@ _NODE_STATS = ("_r", "_a", "_pt", "_p", "_ct", "_c", "correlation_id")
 def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
     """Return the groups of a host from its file."""
     space = read_space()
-    plausible.mend_durations(space)
+    plausible.mend(space)
     host, gpus = space.plane("/host:CPU"), gpu_planes(space)
     planes = [plane for plane in (host, *gpus) if plane is not None]
     grouped = ["group_id" in plane.stat_names for plane in space.planes if plane.name.startswith(_GROUPED)]

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+Columns = dict[str, NDArray[Any]]
 VERSION = 1
 LARGEST_SAFE_INTEGER = 2**53
 _DTYPES = {"f8": np.float64, "i4": np.int32, "u1": np.uint8, "str": np.int32}
@@ -95,6 +97,33 @@ def _strings(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | 
 def words(values: Iterable[Any]) -> pd.Series:
     """Return a column of text in which missing is None; pandas itself would turn it into a NaN."""
     return pd.Series([value if isinstance(value, str) else None for value in values], dtype=object)
+
+
+def texts(values: Iterable[Any]) -> NDArray[np.object_]:
+    """Return `words` as an array."""
+    return np.array([*(value if isinstance(value, str) else None for value in values), None], object)[:-1]
+
+
+def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+    """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
+    rows = pd.RangeIndex(len(next(iter(columns.values()))))
+    as_they_are = {
+        name: pd.Series(values, rows, dtype=object) if values.dtype == object else values
+        for name, values in columns.items()
+    }
+    return pd.DataFrame(as_they_are, rows)
+
+
+def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
+    """Return columns of one table after those of the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return a number for each row, that of rows alike, and the distinct rows in order of their first appearance."""
+    number: dict[Any, int] = {}
+    codes = [number.setdefault(row, len(number)) for row in zip(*columns, strict=True)]
+    return np.array(codes, np.int64), list(number)
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -120,9 +120,10 @@ def is_called(name: str, alias: str) -> bool:
     return said >= wanted and all(_NOT_THE_MODEL.fullmatch(word) for word in said - wanted)
 
 
-def words(name: str) -> list[str]:
+@lru_cache(512)
+def words(name: str) -> tuple[str, ...]:
     """Return the words and numbers of a name, in lower case."""
-    return re.findall(r"[a-z0-9]+", name.lower())
+    return tuple(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def table() -> pd.DataFrame:
