@@ -82,7 +82,7 @@ def of_xla(streams: Streams) -> NDArray[np.bool_]:
 
 def framework_codes(streams: Streams) -> Codes:
     """Return the row of `framework_ops` each event belongs to, -1 for none: the first of the stats that has one."""
-    found = np.full(len(streams.events), -1, np.int64)
+    found = np.full(len(streams), -1, np.int64)
     first = 0
     for column in ("tf_op", "annotation", "level"):
         texts, codes = streams.texts[column], streams.codes(column)
