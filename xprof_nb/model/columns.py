@@ -120,10 +120,10 @@ def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
 
 
 def coded(*columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Return `numbered` of columns of whole numbers, however many rows there are."""
+    """Return the numbers of `numbered` for arrays, however many rows they have."""
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        own, distinct = pd.factorize(column)
+        own, distinct = pd.factorize(column, use_na_sentinel=False)
         code = pd.factorize(code * len(distinct) + own)[0]
     return code
 
