@@ -282,7 +282,7 @@ def _finite(answer: Answer) -> Answer:
     import numpy as np
 
     frame = answer.frame
-    floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column).any()]
+    floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any()]
     if floats:
         frame = frame.assign(**{name: frame[name].where(np.isfinite(frame[name])) for name in floats})
     return replace(answer, frame=frame, summary=_finite_value(answer.summary))

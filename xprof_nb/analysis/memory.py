@@ -20,6 +20,7 @@ from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import Columns, as_frame, coded
 from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.tensorflow import dtype_names
@@ -284,22 +285,26 @@ def _holders(timeline: Timeline, row: int) -> pd.DataFrame:
     before = slice(0, row + 1)
     live = (table.allocator[before] == table.allocator[row]) & ~table.is_free[before]
     live &= timeline.end_row[before] > row
-    held = frame.iloc[np.flatnonzero(live)][["bytes", *_DESCRIPTION]].fillna({"bytes": 0.0})
-    groups = held.groupby(["bytes", *_DESCRIPTION], dropna=False, sort=False).size().rename("count").reset_index()
-    groups["bytes"] *= groups["count"]
-    groups.insert(0, "holder", "allocation")
+    rows = np.flatnonzero(live)
+    size = np.nan_to_num(frame["bytes"].to_numpy()[rows])
+    described = {name: frame[name].to_numpy(object)[rows] for name in _DESCRIPTION}
+    code = coded(size, *described.values())
+    first, count = np.unique(code, return_index=True)[1], np.bincount(code)
     heap, stack = float(frame["heap_bytes"].iat[row]), float(frame["stack_bytes"].iat[row])
-    rest = heap - float(held["bytes"].sum())
+    rest = heap - float(size.sum())
     sums = {STACK: stack, HELD_BEFORE if rest > 0 else UNACCOUNTED: rest}
-    others = pd.DataFrame([{"holder": name, "bytes": size, "count": 1} for name, size in sums.items() if size])
-    holders = pd.concat([groups, others], ignore_index=True) if len(groups) else others
-    for name in _DESCRIPTION:
-        column = holders[name] if name in holders else pd.Series(None, index=holders.index, dtype=object)
-        holders[name] = column.astype(object).where(column.notna(), None)
-    if len(holders):
-        holders = holders.sort_values("bytes", ascending=False, kind="stable", ignore_index=True)
-        holders["peak_fraction"] = holders["bytes"] / (heap + stack) if heap + stack else np.nan
-    return holders
+    others = {name: size for name, size in sums.items() if size}
+    missing = [None] * len(others)
+    held = np.append(size[first] * count, list(others.values()))
+    order = np.argsort(-held, kind="stable")
+    columns: Columns = {
+        "holder": np.array([*(["allocation"] * len(first)), *others, None], object)[:-1],
+        "bytes": held,
+        **{name: np.array([*values[first], *missing, None], object)[:-1] for name, values in described.items()},
+        "count": np.append(count, np.ones(len(others), np.int64)),
+        "peak_fraction": held / ((heap + stack) or np.nan),
+    }
+    return as_frame({name: values[order] for name, values in columns.items()})
 
 
 def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
@@ -307,7 +312,7 @@ def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
     names = ["holder", "bytes", "count", *_DESCRIPTION]
     shown = [
         {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
-        for row in (holders[names] if len(holders) else holders).iloc[:_MOST_HOLDERS].to_dict("records")
+        for row in holders[names].iloc[:_MOST_HOLDERS].to_dict("records")
     ]
     rest = holders.iloc[_MOST_HOLDERS:]
     if len(rest):

@@ -159,6 +159,8 @@ def scopes(framework_op: str | None) -> list[str]:
     """Split ``jit(f)/transpose(jvp(a/b))/dot`` at the slashes outside parentheses."""
     if not framework_op:
         return []
+    if "(" not in framework_op:
+        return [part for part in framework_op.split("/") if part]
     parts, depth, begin = [], 0, 0
     for position, letter in enumerate(framework_op):
         depth += (letter == "(") - (letter == ")")

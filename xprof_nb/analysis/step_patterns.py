@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.intervals import union
+from xprof_nb.model.columns import Columns, stacked
 from xprof_nb.model.trace import ProgramRuns
 
 LONGEST_PATTERN = 64
@@ -26,7 +27,7 @@ Rows = NDArray[np.int64]
 Pattern = tuple[int, ...]
 
 
-def repetitions(runs: ProgramRuns) -> pd.DataFrame:
+def repetitions(runs: ProgramRuns) -> Columns:
     """Return the steps that repeated program runs make.
 
     A pattern is sought by program id and, where none repeats, by name: the same function compiled for several
@@ -34,7 +35,7 @@ def repetitions(runs: ProgramRuns) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
+    Columns
         ``device_row, step, name, start_ps, end_ps, is_cut``: one row per device and repetition. Cut are those of
         which the first or the last run of the device are only a part.
     """
@@ -44,7 +45,7 @@ def repetitions(runs: ProgramRuns) -> pd.DataFrame:
     most_first = devices[np.argsort(-np.bincount(runs.device)[devices], kind="stable")] if len(devices) else devices
     for codes in (by_id, by_name):
         shared: Pattern = ()
-        parts = []
+        parts: list[Columns] = []
         for device in most_first.tolist():
             rows = np.flatnonzero(runs.device == device)
             of_device = codes[rows]
@@ -53,13 +54,13 @@ def repetitions(runs: ProgramRuns) -> pd.DataFrame:
             if pattern:
                 label = _label([str(names[by_name[codes == code][0]]) for code in pattern])
                 found = _on_device(runs, rows, of_device, pattern)
-                parts.append(found.assign(device_row=device, name=label))
+                count = len(found["step"])
+                parts.append({**found, "device_row": np.full(count, device), "name": np.full(count, label, object)})
             shared = shared or pattern
         if parts:
-            return pd.concat(_aligned(parts), ignore_index=True).sort_values(["device_row", "start_ps"])
-    return pd.DataFrame(
-        {"device_row": [], "step": [], "name": [], "start_ps": [], "end_ps": [], "is_cut": np.empty(0, np.bool_)}
-    )
+            return stacked(_aligned(parts))
+    none = dict.fromkeys(("device_row", "step", "start_ps", "end_ps"), np.empty(0, np.int64))
+    return {**none, "name": np.empty(0, object), "is_cut": np.empty(0, np.bool_)}
 
 
 def _pattern(runs: ProgramRuns, rows: Rows, codes: Rows) -> Pattern:
@@ -109,7 +110,7 @@ def _from_its_beginning(runs: ProgramRuns, rows: Rows, pattern: Rows) -> Pattern
     return tuple(int(code) for code in np.roll(pattern, -turned))
 
 
-def _on_device(runs: ProgramRuns, rows: Rows, codes: Rows, pattern: Pattern) -> pd.DataFrame:
+def _on_device(runs: ProgramRuns, rows: Rows, codes: Rows, pattern: Pattern) -> Columns:
     """Return begin and end of every repetition on a device, and of the parts the capture's edges left."""
     kept = np.isin(codes, pattern)
     rows, sequence, period = rows[kept], codes[kept], len(pattern)
@@ -127,8 +128,12 @@ def _on_device(runs: ProgramRuns, rows: Rows, codes: Rows, pattern: Pattern) -> 
             first, last = np.append(first, len(sequence) - len(after)), np.append(last, len(sequence) - 1)
             cut = np.append(cut, True)
     ends = np.maximum.accumulate((runs.start_ps + runs.duration_ps)[rows]) if len(rows) else rows
-    frame = pd.DataFrame({"start_ps": runs.start_ps[rows[first]], "end_ps": ends[last], "is_cut": cut})
-    return frame.assign(step=np.arange(len(frame)))
+    return {
+        "start_ps": runs.start_ps[rows[first]],
+        "end_ps": ends[last],
+        "is_cut": cut,
+        "step": np.arange(len(first)),
+    }
 
 
 def _apart(positions: Rows, period: int) -> Rows:
@@ -142,16 +147,15 @@ def _apart(positions: Rows, period: int) -> Rows:
     return np.array(kept, np.int64)
 
 
-def _aligned(parts: list[pd.DataFrame]) -> list[pd.DataFrame]:
+def _aligned(parts: list[Columns]) -> list[Columns]:
     """Give the steps of devices that saw fewer of them the numbers of the device that saw the most."""
-    longest = max(parts, key=len)
-    starts = longest["start_ps"].to_numpy()
+    starts = max((part["start_ps"] for part in parts), key=len)
     between = (starts[1:] + starts[:-1]) / 2
     aligned = []
     for part in parts:
-        if len(part) < len(longest):
-            nearest = np.searchsorted(between, part["start_ps"].to_numpy())
-            aligned.append(part.assign(step=nearest) if (np.diff(nearest) > 0).all() else part)
+        if len(part["step"]) < len(starts):
+            nearest = np.searchsorted(between, part["start_ps"])
+            aligned.append({**part, "step": nearest} if (np.diff(nearest) > 0).all() else part)
         else:
             aligned.append(part)
     return aligned

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -9,10 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_patterns import repetitions
+from xprof_nb.model.columns import Columns, as_frame, stacked
 from xprof_nb.model.trace import HostTrace
 
 Rows = NDArray[np.int64]
+Texts = NDArray[np.object_]
 CUT = ("cut at the beginning of the capture", "cut at the end of the capture")
+_PLACE = ("device_row", "mark", "start_ps", "duration_ps")
 FEWEST_FOR_TYPICAL = 3
 """Steps from which on an outer one with fewer ops than the others is known to be cut."""
 
@@ -35,28 +39,29 @@ def step_spans(trace: HostTrace) -> pd.DataFrame:
         or None).
     """
     if trace not in _SPANS:
-        _SPANS[trace] = _with_cuts(trace, _spans(trace))
+        _SPANS[trace] = as_frame(_with_cuts(trace, _spans(trace)))
     return _SPANS[trace]
 
 
 def steps_of_ops(trace: HostTrace) -> Rows:
     """Return for each op of a host the row of `step_spans` it belongs to, -1 if none; not to be changed."""
     if trace not in _STEPS:
-        _STEPS[trace] = _rows_of_ops(trace, step_spans(trace))
+        spans = step_spans(trace)
+        _STEPS[trace] = _rows_of_ops(trace, {name: spans[name].to_numpy() for name in _PLACE})
     return _STEPS[trace]
 
 
-def _spans(trace: HostTrace) -> pd.DataFrame:
+def _spans(trace: HostTrace) -> Columns:
     marks = trace.marks
     if not len(marks):
         return _inferred(trace)
     if marks.device is not None:
-        return _frame(marks.number, marks.name, "recorded", marks.device, np.arange(len(marks)), marks.start_ps,
-                      marks.start_ps + marks.duration_ps)  # fmt: skip
+        return _columns(marks.number, marks.name, "recorded", marks.device, np.arange(len(marks)), marks.start_ps,
+                        marks.start_ps + marks.duration_ps)  # fmt: skip
     return _marked(trace)
 
 
-def _marked(trace: HostTrace) -> pd.DataFrame:
+def _marked(trace: HostTrace) -> Columns:
     marks, ops = trace.marks, trace.ops
     inner = np.flatnonzero(~_around_others(marks.start_ps, marks.start_ps + marks.duration_ps))
     start, end = marks.start_ps[inner], (marks.start_ps + marks.duration_ps)[inner]
@@ -71,9 +76,9 @@ def _marked(trace: HostTrace) -> pd.DataFrame:
         last = np.maximum(end, worked_until[device, inner]) if device >= 0 else end
         last = np.maximum.accumulate(last) if len(last) else last
         begun = np.maximum(start, np.append(np.iinfo(np.int64).min, last[:-1]))
-        parts.append(_frame(marks.number[inner], marks.name[inner], "marked", np.full(len(inner), device), inner,
-                            begun, np.maximum(last, begun)))  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
+        parts.append(_columns(marks.number[inner], marks.name[inner], "marked", np.full(len(inner), device), inner,
+                              begun, np.maximum(last, begun)))  # fmt: skip
+    return stacked(parts)
 
 
 def _around_others(start: Rows, end: Rows) -> NDArray[np.bool_]:
@@ -89,45 +94,52 @@ def _marks_by_time(at_ps: Rows, start: Rows, end: Rows, inner: Rows) -> Rows:
     return np.where(within, np.append(inner, -1)[row], -1)
 
 
-def _inferred(trace: HostTrace) -> pd.DataFrame:
+def _inferred(trace: HostTrace) -> Columns:
     kinds = np.array([bool(device.kind) for device in trace.devices], np.bool_)
     runs = trace.runs
     if kinds.any():
         runs = type(runs)(**{name: getattr(runs, name)[~kinds[runs.device]] for name in runs.__dataclass_fields__})
     found = repetitions(runs)
-    frame = _frame(found["step"], found["name"], "inferred", found["device_row"], np.full(len(found), -1),
-                   found["start_ps"], found["end_ps"])  # fmt: skip
-    return frame.assign(is_partial=found["is_cut"].to_numpy(np.bool_))
+    count = len(found["step"])
+    columns = _columns(found["step"], found["name"], "inferred", found["device_row"], np.full(count, -1),
+                       found["start_ps"], found["end_ps"])  # fmt: skip
+    return {**columns, "is_partial": found["is_cut"]}
 
 
-def _frame(
-    number: object, name: object, kind: str, device: object, mark: object, start: object, end: object
-) -> pd.DataFrame:
-    columns = {"step": number, "name": name, "device_row": device, "mark": mark, "start_ps": start, "end_ps": end}
-    frame = pd.DataFrame({key: np.asarray(values) for key, values in columns.items()})
-    whole = ["step", "device_row", "mark", "start_ps", "end_ps"]
-    frame[whole] = frame[whole].astype(np.int64)
-    frame["name"] = frame["name"].astype(object)
-    frame["duration_ps"] = frame["end_ps"] - frame["start_ps"]
-    frame = frame.sort_values(["device_row", "start_ps"], kind="stable").drop(columns="end_ps")
-    return frame.assign(kind=kind, is_partial=False).reset_index(drop=True)
+def _columns(number: Rows, name: Texts, kind: str, device: NDArray[Any], mark: Rows, start: Rows, end: Rows) -> Columns:
+    order = np.lexsort((start, device))
+    whole = {"device_row": device, "mark": mark, "start_ps": start, "duration_ps": end - start}
+    return {
+        "step": number.astype(np.int64)[order],
+        "name": name[order],
+        **{key: values.astype(np.int64)[order] for key, values in whole.items()},
+        "kind": np.full(len(order), kind, object),
+        "is_partial": np.zeros(len(order), np.bool_),
+    }
 
 
-def _with_cuts(trace: HostTrace, spans: pd.DataFrame) -> pd.DataFrame:
+def _with_cuts(trace: HostTrace, spans: Columns) -> Columns:
     """Name the steps an edge of the capture cut: of a pattern only a part, or fewer ops than steps further inside.
 
     Marks and runs that were open at an edge are not recorded at all, so that no time tells.
     """
-    counts = np.bincount(_rows_of_ops(trace, spans) + 1, minlength=len(spans) + 1)[1:]
-    partial = spans["is_partial"].to_numpy(np.bool_)
-    cut = np.full(len(spans), None, object)
-    for rows in spans.groupby("device_row").indices.values():
+    counts = np.bincount(_rows_of_ops(trace, spans) + 1, minlength=len(spans["step"]) + 1)[1:]
+    partial = spans["is_partial"]
+    cut = np.full(len(partial), None, object)
+    for _, rows in _by_device(spans):
         whole = np.flatnonzero(~(partial[rows] | _fewer_than_typical(counts[rows])))
         if len(whole):
             cut[rows[: whole[0]]] = CUT[0]
             cut[rows[whole[-1] + 1 :]] = CUT[1]
     is_cut = np.array([text is not None for text in cut], np.bool_)
-    return spans.assign(is_partial=is_cut, cut=pd.Series(cut, dtype=object))
+    return {**spans, "is_partial": is_cut, "cut": cut}
+
+
+def _by_device(spans: Columns) -> list[tuple[int, Rows]]:
+    """Return the rows of each device; spans are ordered by device and time."""
+    devices, begins = np.unique(spans["device_row"], return_index=True)
+    parts = np.split(np.arange(len(spans["device_row"])), begins[1:])
+    return list(zip(devices.tolist(), parts, strict=False))
 
 
 def _fewer_than_typical(counts: Rows) -> NDArray[np.bool_]:
@@ -139,25 +151,26 @@ def _fewer_than_typical(counts: Rows) -> NDArray[np.bool_]:
 
 def steps_at(trace: HostTrace, device: NDArray[np.int32], host_start_ps: Rows) -> Rows:
     """Return the row of `step_spans` in whose time something began on a device, -1 if in none."""
-    return _rows_at(step_spans(trace), device, host_start_ps)
+    spans = step_spans(trace)
+    return _rows_at({name: spans[name].to_numpy() for name in _PLACE}, device, host_start_ps)
 
 
-def _rows_of_ops(trace: HostTrace, spans: pd.DataFrame) -> Rows:
-    ops, mark = trace.ops, spans["mark"].to_numpy(np.int64)
+def _rows_of_ops(trace: HostTrace, spans: Columns) -> Rows:
+    ops, mark = trace.ops, spans["mark"]
     if not (ops.step >= 0).any() or not (mark >= 0).any():
         return _rows_at(spans, ops.device, ops.host_start_ps)
     row_of = np.full((len(trace.devices) + 1, len(trace.marks) + 1), -1, np.int64)
-    row_of[spans["device_row"], mark] = np.arange(len(spans))
+    row_of[spans["device_row"], mark] = np.arange(len(mark))
     row_of[:, -1] = -1
     return row_of[ops.device, ops.step]
 
 
-def _rows_at(spans: pd.DataFrame, device: NDArray[np.int32], at_ps: Rows) -> Rows:
+def _rows_at(spans: Columns, device: NDArray[np.int32], at_ps: Rows) -> Rows:
     found = np.full(len(device), -1, np.int64)
-    for number, rows in spans.groupby("device_row").indices.items():
+    for number, rows in _by_device(spans):
         mine = np.flatnonzero(device == number)
-        starts = spans["start_ps"].to_numpy()[rows]
-        ends = starts + spans["duration_ps"].to_numpy()[rows]
+        starts = spans["start_ps"][rows]
+        ends = starts + spans["duration_ps"][rows]
         at = np.searchsorted(starts, at_ps[mine], side="right") - 1
         within = (at >= 0) & (at_ps[mine] < ends[at])
         found[mine[within]] = rows[at[within]]

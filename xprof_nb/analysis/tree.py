@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.~-]+")
 Step = tuple[str, str]
 """Kind and name of a node on the way to an op."""
 
@@ -62,7 +64,7 @@ class Tree:
         if step not in above.children:
             kind, name = step
             above.children[step] = len(self.nodes)
-            self.nodes.append(Node(kind, name, f"{above.key}/{quote(name, safe='')}", number, above.depth + 1))
+            self.nodes.append(Node(kind, name, f"{above.key}/{_in_key(name)}", number, above.depth + 1))
         return above.children[step]
 
     def preorder(self, weight: Sequence[float]) -> list[int]:
@@ -77,6 +79,11 @@ class Tree:
             )
             stack.extend(reversed(below))
         return order
+
+
+def _in_key(name: str) -> str:
+    """Return ``quote(name, safe="")``, which looks at each letter of it."""
+    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), name)
 
 
 def in_preorder(tree: Tree, values: Mapping[str, NDArray[Any]], weight_column: str) -> pd.DataFrame:

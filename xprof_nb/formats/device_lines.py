@@ -167,9 +167,10 @@ def last_begun(
     found = np.full(len(at_ps), -1, np.int64)
     order = np.lexsort((start_ps, group))
     groups, starts = group[order], start_ps[order]
-    for number in np.unique(of):
+    moments = np.argsort(of, kind="stable")
+    numbers, begins = np.unique(of[moments], return_index=True)
+    for number, mine in zip(numbers.tolist(), np.split(moments, begins[1:]), strict=False):
         low, high = np.searchsorted(groups, [number, number + 1])
-        mine = np.flatnonzero(of == number)
         position = low + np.searchsorted(starts[low:high], at_ps[mine], side="right") - 1
         known = position >= low
         found[mine[known]] = order[position[known]]

@@ -76,7 +76,7 @@ def _sizes(pairs: dict[str, str], name: str) -> str | None:
 
 def _bytes(streams: Streams) -> NDArray[np.float64]:
     """Return what each copy or fill moved, NaN if unknown: ROCm says 0 for what it did not look up."""
-    found = np.full(len(streams.events), np.nan)
+    found = np.full(len(streams), np.nan)
     for column in ("copy_details", "fill_details"):
         sizes = [_number(dict(_PAIR.findall(text)), "num_bytes", "size") for text in streams.texts[column]]
         of_event = np.array([*sizes, np.nan])[streams.codes(column)]

@@ -50,11 +50,11 @@ def kinds(streams: Streams, launched: Launched) -> Codes:
 
     ROCm copies and fills with kernels of one name each: the direction is in the name of the host's call.
     """
-    found = _kinds_of(streams.texts["name"])[streams.codes("name")]
+    found = _kinds_of(streams.texts["name"], streams.codes("name"))
     named_kernel = np.array([*(not name.startswith(_ROCM_OWN) for name in streams.texts["name"]), False])
     has_details = streams.codes("kernel_details") >= 0
     found[has_details & named_kernel[streams.codes("name")]] = k.KINDS.index(k.KERNEL)
-    asked = _kinds_of(launched.driver_names)[launched.driver_call]
+    asked = _kinds_of(launched.driver_names, launched.driver_call)
     found = np.where((found == k.KINDS.index(k.COPY)) & (asked != k.KINDS.index(k.KERNEL)), asked, found)
     for column, meaning in (("copy_details", k.COPY), ("fill_details", k.FILL)):
         stated = (streams.codes(column) >= 0) & (found == k.KINDS.index(k.KERNEL))
@@ -64,8 +64,11 @@ def kinds(streams: Streams, launched: Launched) -> Codes:
     return found
 
 
-def _kinds_of(names: Sequence[str]) -> Codes:
-    return np.array([*(k.KINDS.index(kind_of(name)) for name in names), k.KINDS.index(k.KERNEL)], np.int64)
+def _kinds_of(names: Sequence[str], codes: Codes) -> Codes:
+    """Return the kind that each event's name tells of; without a name it is a kernel."""
+    used, at = np.unique(codes, return_inverse=True)
+    kinds = [k.KINDS.index(kind_of(names[code]) if code >= 0 else k.KERNEL) for code in used.tolist()]
+    return np.array(kinds, np.int64)[at]
 
 
 def kind_of(name: str) -> str:
@@ -82,7 +85,7 @@ def of_xla(streams: Streams) -> NDArray[np.bool_]:
 
 def framework_codes(streams: Streams) -> Codes:
     """Return the row of `framework_ops` each event belongs to, -1 for none: the first of the stats that has one."""
-    found = np.full(len(streams.events), -1, np.int64)
+    found = np.full(len(streams), -1, np.int64)
     first = 0
     for column in ("tf_op", "annotation", "level"):
         texts, codes = streams.texts[column], streams.codes(column)

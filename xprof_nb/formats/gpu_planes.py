@@ -6,18 +6,22 @@ itself. Kernels of several streams overlap: each keeps its own duration, and the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import gpu_launches, gpu_names, gpu_notes, gpu_runs, nesting, plausible
+from xprof_nb.formats.device_lines import rows_of
 from xprof_nb.formats.gpu_device import gpu_device
 from xprof_nb.formats.gpu_streams import ABSENT, Streams, traced
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.xspace import XPlane
+from xprof_nb.model.columns import Columns, coded, stacked
 from xprof_nb.model.kernels import KINDS
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import OpEvents, OpKeys, StepMarks
@@ -81,36 +85,31 @@ def _keys(
 ) -> tuple[NDArray[np.int32], OpKeys]:
     """Return each event's row of the distinct ops, and the ops."""
     kind = gpu_names.kinds(streams, launched)
-    program = _program_ids(streams, programs)
-    identity = pd.DataFrame(
-        {
-            "program": program,
-            "hlo_op": streams.codes("hlo_op"),
-            "hlo_module": streams.codes("hlo_module"),
-            "path": streams.codes("path"),
-            "framework": gpu_names.framework_codes(streams),
-            "name": streams.codes("name"),
-            "kind": kind,
-        }
-    )
     in_program = gpu_names.of_xla(streams)
-    identity.loc[in_program, ["name", "framework", "kind", "path"]] = -1
-    identity.loc[~in_program, ["program", "hlo_op", "hlo_module", "path"]] = -1
-    code = identity.groupby(list(identity.columns), sort=False).ngroup().to_numpy(np.int32)
+    of_xla = {
+        "program": _program_ids(streams, programs),
+        "hlo_op": streams.codes("hlo_op"),
+        "hlo_module": streams.codes("hlo_module"),
+        "path": streams.codes("path"),
+    }
+    alone = {"framework": gpu_names.framework_codes(streams), "name": streams.codes("name"), "kind": kind}
+    identity = {name: np.where(in_program, values, -1) for name, values in of_xla.items()}
+    identity |= {name: np.where(in_program, -1, values) for name, values in alone.items()}
+    code = coded(*identity.values()).astype(np.int32)
     example = np.unique(code, return_index=True)[1]
-    chosen, xla = identity.iloc[example], in_program[example]
+    chosen, xla = {name: values[example] for name, values in identity.items()}, in_program[example]
     module = _texts(streams.texts["hlo_module"], chosen["hlo_module"])
     op = _texts([text.rpartition("::")[2] for text in streams.texts["hlo_op"]], chosen["hlo_op"])
     path = _texts([text.rpartition("::")[2] for text in streams.texts["path"]], streams.codes("path")[example])
-    alone = _lone_ops(streams, chosen)
-    unknown, nan = np.full(len(chosen), None, object), np.full(len(chosen), np.nan)
+    lone = _lone_ops(streams, chosen)
+    unknown, nan = np.full(len(xla), None, object), np.full(len(xla), np.nan)
     costs = ("flops", "model_flops", "bytes_accessed", "hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes")
     return code, OpKeys(
-        program_id=np.where(xla, chosen["program"], 0).astype(np.int64).view(np.uint64),
+        program_id=np.where(xla, chosen["program"], 0).view(np.uint64),
         program=np.where(xla, module, ""),
-        op=np.where(xla, op, alone["op"]),
-        category=np.where(xla, unknown, alone["category"]),
-        framework_op=np.where(xla, path, alone["path"]),
+        op=np.where(xla, op, lone["op"]),
+        category=np.where(xla, unknown, lone["category"]),
+        framework_op=np.where(xla, path, lone["path"]),
         source=unknown,
         hlo_text=unknown,
         duplicate_of=unknown,
@@ -118,7 +117,7 @@ def _keys(
     )
 
 
-def _lone_ops(streams: Streams, chosen: pd.DataFrame) -> dict[str, NDArray[np.object_]]:
+def _lone_ops(streams: Streams, chosen: Columns) -> dict[str, NDArray[np.object_]]:
     """Return what the ops are called that are of no XLA op: after TensorFlow's op and the kernel, or the kernel."""
     framework = gpu_names.framework_ops(streams)
     paths = _texts([op.name for op in framework], chosen["framework"])
@@ -129,7 +128,7 @@ def _lone_ops(streams: Streams, chosen: pd.DataFrame) -> dict[str, NDArray[np.ob
     return {"op": np.array([*ops, None], object)[:-1], "category": categories, "path": paths}
 
 
-def _texts(texts: Sequence[str | None], codes: pd.Series[int] | Ints) -> NDArray[np.object_]:
+def _texts(texts: Sequence[str | None], codes: NDArray[Any]) -> NDArray[np.object_]:
     return np.array([*texts, None], object)[np.asarray(codes, np.int64)]
 
 
@@ -151,29 +150,26 @@ def _steers(keys: OpKeys) -> NDArray[np.bool_]:
 
 def _recorded_steps(planes: Sequence[XPlane]) -> StepMarks:
     """Return the steps of ``Steps`` lines, each of one device, numbered by group, else by name, else in order."""
-    frames = []
+    parts: list[Columns] = []
     for device, plane in enumerate(planes):
-        named = np.array([name == "Steps" for name in plane.lines.name], np.bool_)
-        rows = np.flatnonzero(named[plane.events.line]) if len(named) else np.empty(0, np.int64)
-        rows = rows[plane.events.metadata[rows] >= 0]
+        rows = rows_of(plane, ("Steps",))
         group, step_name = plane.stats_of(rows, "group_id", "step_name")
         codes, texts = step_name.texts()
         shown = _texts(plane.metadata.name, plane.events.metadata[rows])
         names = np.where(codes >= 0, _texts(texts, codes), shown)
-        number = np.where(group.present, group.ints(), pd.to_numeric(names, errors="coerce"))
-        frames.append(
-            pd.DataFrame(
-                {
-                    "device": np.full(len(rows), device, np.int32),
-                    "number": plausible.step_numbers(number),
-                    "name": names,
-                    "start_ps": plane.events.starts_of(rows),
-                    "duration_ps": plane.events.duration_ps[rows],
-                }
-            )
+        by_name = [float(name) if re.fullmatch(r"\d{1,15}", name) else np.nan for name in names]
+        parts.append(
+            {
+                "device": np.full(len(rows), device, np.int32),
+                "number": plausible.step_numbers(np.where(group.present, group.ints(), by_name)),
+                "name": names,
+                "start_ps": plane.events.starts_of(rows),
+                "duration_ps": plane.events.duration_ps[rows],
+            }
         )
-    steps = pd.concat(frames, ignore_index=True).sort_values(["start_ps", "device"], kind="stable")
-    return StepMarks(**{name: steps[name].to_numpy() for name in StepMarks.__dataclass_fields__})
+    steps = stacked(parts)
+    order = np.lexsort((steps["device"], steps["start_ps"]))
+    return StepMarks(**{name: values[order] for name, values in steps.items()})
 
 
 def _steps_recorded(streams: Streams, marks: StepMarks) -> NDArray[np.int32]:

@@ -14,10 +14,13 @@ from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.gpu_launches import Launched
 from xprof_nb.formats.gpu_streams import Streams
 from xprof_nb.formats.jit import njit, warm_up
+from xprof_nb.model.columns import coded
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import OpKeys, ProgramRuns
 
 Ints = NDArray[np.int64]
+
+_LATEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +63,11 @@ def find_executions(
         by_group = np.argsort(group, kind="stable")
         boundary = (begins[lone] & entry)[by_group]
         numbers = _runs_by_recurrence(group[by_group], key[lone][by_group].astype(np.int64), boundary, len(keys))
-        run[lone[by_group]] = numbers + len(launched.calls)
+        run[lone[by_group]] = numbers + len(launched.calls["run"])
     seen = order[(launched.call[order] >= 0) & in_program[order]]
     begins[_first_of_executions(seen, streams, key, launched)] = True
     begins |= ~in_program
-    ids = launched.calls["run"].to_numpy(np.int64)
+    ids = launched.calls["run"]
     of_call = ids[np.minimum(run, len(ids) - 1)] if len(ids) else run
     run_id = np.where(run < 0, 0, np.where(run < len(ids), of_call, run + 1))
     stated = streams.column("occurrences")
@@ -75,32 +78,19 @@ def program_runs(streams: Streams, key: NDArray[np.int32], keys: OpKeys, executi
     """Return the program runs, from the start of their first kernel to the end of their last."""
     rows = np.flatnonzero(executions.run >= 0)
     start_ps = streams.column("start_ps")[rows]
-    events = pd.DataFrame(
-        {
-            "run": executions.run[rows],
-            "device": streams.codes("device")[rows].astype(np.int32),
-            "key": key[rows],
-            "run_id": executions.run_id[rows],
-            "start_ps": start_ps,
-            "end_ps": start_ps + streams.column("duration_ps")[rows],
-        }
-    )
-    runs = events.groupby("run").agg(
-        device=("device", "first"),
-        key=("key", "first"),
-        run_id=("run_id", "first"),
-        start_ps=("start_ps", "min"),
-        end_ps=("end_ps", "max"),
-    )
-    runs = runs.sort_values(["device", "start_ps"], kind="stable")
-    of_key = runs["key"].to_numpy()
+    run, first, row_of = np.unique(executions.run[rows], return_index=True, return_inverse=True)
+    device, of_key = streams.codes("device")[rows[first]].astype(np.int32), key[rows[first]]
+    begin_ps, end_ps = np.full(len(run), _LATEST), np.full(len(run), -_LATEST)
+    np.minimum.at(begin_ps, row_of, start_ps)
+    np.maximum.at(end_ps, row_of, start_ps + streams.column("duration_ps")[rows])
+    order = np.lexsort((begin_ps, device))
     return ProgramRuns(
-        device=runs["device"].to_numpy(np.int32),
-        program_id=keys.program_id[of_key],
-        program=keys.program[of_key],
-        run_id=runs["run_id"].to_numpy(np.int64),
-        start_ps=runs["start_ps"].to_numpy(np.int64),
-        duration_ps=(runs["end_ps"] - runs["start_ps"]).to_numpy(np.int64),
+        device=device[order],
+        program_id=keys.program_id[of_key[order]],
+        program=keys.program[of_key[order]],
+        run_id=executions.run_id[rows[first]][order],
+        start_ps=begin_ps[order],
+        duration_ps=(end_ps - begin_ps)[order],
     )
 
 
@@ -125,14 +115,16 @@ def _begins(rows: Ints, streams: Streams, key: NDArray[np.int32], run: Ints) -> 
     """
     if not len(rows):
         return rows
-    frame = pd.DataFrame(
-        {"device": streams.codes("device")[rows], "run": run, "key": key[rows], "name": streams.codes("name")[rows]}
-    )
-    of_op = frame.groupby(["device", "run", "key"], sort=False)["name"]
-    is_first = frame["name"] == of_op.transform("first")
-    follows = frame["name"] == of_op.shift(1)
-    alone = of_op.transform("nunique") == 1
-    return rows[(is_first & (~follows | alone)).to_numpy()]
+    group = coded(streams.codes("device")[rows], run, key[rows])
+    order = np.argsort(group, kind="stable")
+    group, name = group[order], streams.codes("name")[rows[order]]
+    begins = np.append(True, group[1:] != group[:-1])
+    is_first = name == name[np.flatnonzero(begins)][group]
+    follows = ~begins & (name == np.roll(name, 1))
+    alone = (np.bincount(group, ~is_first) == 0)[group]
+    chosen = np.zeros(len(rows), np.bool_)
+    chosen[order] = is_first & (~follows | alone)
+    return rows[chosen]
 
 
 def _of_entry(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats.gpu_device import GPU
 from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane, XSpace
+from xprof_nb.model.columns import Columns, stacked
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int64]
@@ -63,17 +63,20 @@ class Streams:
         Events on lines made from other lines, which are left out.
     """
 
-    events: pd.DataFrame
+    events: Columns
     texts: dict[str, list[str]]
     derived_count: int
 
+    def __len__(self) -> int:
+        return len(self.events["name"])
+
     def codes(self, column: str) -> Codes:
         """Return a column of codes."""
-        return self.events[column].to_numpy(np.int64)
+        return self.events[column]
 
     def column(self, column: str) -> Ints:
         """Return a column of numbers."""
-        return self.events[column].to_numpy(np.int64)
+        return self.events[column]
 
 
 def gpu_planes(space: XSpace) -> list[XPlane]:
@@ -91,7 +94,7 @@ def is_derived(line_id: int, name: str) -> bool:
 def read_streams(planes: Sequence[XPlane]) -> Streams:
     """Return what the streams of some GPU planes ran; ``device`` is the row of the plane."""
     vocabulary: dict[str, dict[str, int]] = {name: {} for name in ("name", "stream", *_TEXT_STATS)}
-    frames = []
+    parts = []
     line_count = derived_count = 0
     for device, plane in enumerate(planes):
         derived = np.array([is_derived(*line) for line in zip(plane.lines.id.tolist(), plane.lines.name, strict=True)])
@@ -99,29 +102,30 @@ def read_streams(planes: Sequence[XPlane]) -> Streams:
         on_stream = ~derived[lines] if len(derived) else np.zeros(0, np.bool_)
         derived_count += int((~on_stream).sum())
         rows = np.flatnonzero(on_stream & (plane.events.metadata >= 0))
-        frame = _plane_events(plane, rows, vocabulary)
-        frame.insert(0, "device", np.int32(device))
-        frame["line"] = lines[frame["row"]] + line_count
+        columns = _plane_events(plane, rows, vocabulary)
+        columns["device"] = np.full(len(columns["row"]), device, np.int64)
+        columns["line"] = lines[columns["row"]].astype(np.int64) + line_count
         line_count += len(plane.lines)
-        frames.append(frame)
-    events = pd.concat(frames, ignore_index=True)
-    events = events.sort_values(["device", "start_ps"], kind="stable", ignore_index=True)
+        parts.append(columns)
+    events = stacked(parts)
+    order = np.lexsort((events["start_ps"], events["device"]))
+    events = {name: values[order] for name, values in events.items()}
     return Streams(events, {column: list(codes) for column, codes in vocabulary.items()}, derived_count)
 
 
 def traced(streams: Streams) -> tuple[Streams, Ints]:
     """Return the streams with the devices that have events numbered anew, and the planes those are of."""
     planes, device = np.unique(streams.codes("device"), return_inverse=True)
-    return replace(streams, events=streams.events.assign(device=device)), planes
+    return replace(streams, events={**streams.events, "device": device}), planes
 
 
-def _plane_events(plane: XPlane, rows: Ints, vocabulary: dict[str, dict[str, int]]) -> pd.DataFrame:
+def _plane_events(plane: XPlane, rows: Ints, vocabulary: dict[str, dict[str, int]]) -> Columns:
     stats = plane.stats_of(rows, *_TEXT_STATS.values(), *_NUMBER_STATS.values(), *_BOOKKEEPING)
     idle = np.logical_or.reduce([stat.present for stat in stats[-len(_BOOKKEEPING) :]])
     busy = np.flatnonzero(~idle)
     rows, stats = rows[busy], tuple(stat.take(busy) for stat in stats)
     events = plane.events
-    columns: dict[str, NDArray[np.int64] | NDArray[np.int32]] = {
+    columns: Columns = {
         "row": rows,
         "start_ps": events.starts_of(rows),
         "duration_ps": events.duration_ps[rows],
@@ -133,7 +137,7 @@ def _plane_events(plane: XPlane, rows: Ints, vocabulary: dict[str, dict[str, int
         columns[column] = _shared_codes(*stat.texts(), vocabulary[column])
     for column, stat in zip(_NUMBER_STATS, stats[len(_TEXT_STATS) :], strict=False):
         columns[column] = _numbers(stat)
-    return pd.DataFrame(columns)
+    return columns
 
 
 def _shared_codes(codes: NDArray[np.int32], texts: Sequence[str], vocabulary: dict[str, int]) -> Codes:

@@ -76,7 +76,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         read = device_planes.read_tpu_cores(cores, host, host_plane, marks, programs)
         found, spans = read.host_ops, read.spans
         notes += device_warnings.warnings(found.devices, found.ops, read.runs, programs, window_ps)
-    elif streams is not None and len(streams.events):
+    elif streams is not None and len(streams):
         marks = cpu.read_step_marks(host_plane) if host_plane else _no_marks()
         found, said = gpu_planes.read_gpus(streams, gpus, host, host_plane, marks, programs)
         notes += said

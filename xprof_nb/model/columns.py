@@ -119,6 +119,15 @@ def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def coded(*columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the numbers of `numbered` for arrays, however many rows they have."""
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        own, distinct = pd.factorize(column, use_na_sentinel=False)
+        code = pd.factorize(code * len(distinct) + own)[0]
+    return code
+
+
 def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     """Return a number for each row, that of rows alike, and the distinct rows in order of their first appearance."""
     number: dict[Any, int] = {}
