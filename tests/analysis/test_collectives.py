@@ -10,6 +10,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.analysis.captures import captured
+from tests.analysis.gpu_spaces import GpuSpace
 from tests.tpu_builder import US, Core
 from tests.xspace_builder import SpaceBuilder
 
@@ -94,7 +95,7 @@ def test_the_summary_counts_a_step_once(made: xp.Profile) -> None:
     # Steps of 100, 100 and, the last to its own end, 95 us.
     assert summary["exposed_step_fraction"] == pytest.approx(31 * 3 / 295)
     assert summary["sentence"].startswith(
-        "Collectives are exposed 31.0 µs of a 98.3 µs step (31.5 %), most of it all-gather"
+        "Collectives are exposed 31.0 µs of a 98.3 µs step (31.5 %), most of it in all-gathers"
     )
     by_kind = {each["kind"]: each for each in summary["by_kind"]}
     assert by_kind["all-reduce"]["exposed_per_step_ps"] == 10 * US
@@ -144,6 +145,88 @@ def test_every_kind_on_four_virtual_devices(tmp_path_factory: pytest.TempPathFac
     ops = profile.ops().frame
     spent = ops[ops["work_kind"] == "collective"]["time_ps"].sum()
     assert result.frame["time_ps"].sum() == spent
+
+
+KERNEL = "ncclDevKernel_{}(ncclDevKernelArgsStorage<4096ul>)"
+REDUCING = """HloModule m, num_partitions=4
+add {
+ a = bf16[] parameter(0)
+ b = bf16[] parameter(1)
+ ROOT s = bf16[] add(a, b)
+}
+ENTRY e {
+ p = bf16[1000]{0} parameter(0)
+ all-reduce-start.1 = bf16[1000]{0} all-reduce-start(p), replica_groups={{0,1},{2,3}}, channel_id=1, to_apply=add
+ fusion.1 = bf16[1000]{0} add(p, p)
+ all-reduce-done.1 = bf16[1000]{0} all-reduce-done(all-reduce-start.1)
+ ROOT last.1 = bf16[1000]{0} add(fusion.1, all-reduce-done.1)
+}"""
+
+
+def gpu_steps(folder: Path, **programs: str) -> xp.Profile:
+    """Steps of 100 us: computing 0-40 and 70-80, all-reduce 20-60, send 75-85, gather 84-90, copy 95-99."""
+    space = GpuSpace(**programs)
+    gpu = space.gpu()
+    compute, other, copies = (gpu.line(name) for name in ("Stream #1(Compute)", "Stream #2", "Stream #3(MemcpyH2D)"))
+    of = "m/{}" if programs else ""
+    for at in (0, 100, 200):
+        space.kernel(compute, "fusion", at, 40, of.format("fusion.1"))
+        space.kernel(other, KERNEL.format("AllReduce_Sum_bf16_RING_LL"), at + 20, 40, of.format("all-reduce-start.1"))
+        space.kernel(compute, "add", at + 70, 10, of.format("last.1"))
+        space.kernel(other, KERNEL.format("SendRecv"), at + 75, 10)
+        space.kernel(compute, "rccl_AllGather_RING", at + 84, 6)
+        space.kernel(
+            copies, "MemcpyH2D", at + 95, 4, memcpy_details=f"kind_src:pageable size:{1000 + at} dest:0 async:1"
+        )
+    return space.open(folder)
+
+
+@pytest.mark.parametrize("programs", [{}, {"m": REDUCING}])
+def test_collectives_of_a_gpu_are_known_by_their_kernels(programs: dict[str, str], tmp_path: Path) -> None:
+    result = gpu_steps(tmp_path, **programs).collectives()
+    frame = result.frame.set_index("kind")
+    exposed = {"all-reduce": 20, "send/recv": 5, "all-gather": 6, "host-to-device copy": 4}
+    assert {kind: row["exposed_time_ps"] / 3 / US for kind, row in frame.iterrows()} == exposed
+    assert {kind: row["time_ps"] / 3 / US for kind, row in frame.iterrows()} == exposed | {
+        "all-reduce": 40,
+        "send/recv": 10,
+    }
+    assert (frame["occurrences"] == 3).all()
+    assert (frame.loc["all-reduce", "dtype"], frame.loc["host-to-device copy", "payload_bytes"]) == ("bf16", 1100)
+    assert frame.loc["host-to-device copy", "algorithm_bytes_per_s"] == pytest.approx(1100 / 4e-6)
+    by_kind = {each["kind"]: each["exposed_time_ps"] for each in result.summary["by_kind"]}
+    assert by_kind == {kind: 3 * length * US for kind, length in exposed.items()}
+
+
+def test_hlo_says_what_a_gpus_collective_moves_and_whose_step_it_is(tmp_path: Path) -> None:
+    """The send and the gather overlap by 1 us: 20 + 5 + 6 - 1 exposed; the last step ends before either is."""
+    result = gpu_steps(tmp_path, m=REDUCING).collectives()
+    row = result.frame.set_index("op").loc["all-reduce-start.1"]
+    assert (row["payload_bytes"], row["replica_groups"], row["group_size"]) == (2000, "{{0,1},{2,3}}", 2)
+    assert row["is_async"]
+    assert row["algorithm_bytes_per_s"] == row["bus_bytes_per_s"] == pytest.approx(2000 / 40e-6)
+    assert row["exposed_per_step_ps"] == 20 * US
+    steps = {each["step"]: (each["length_ps"] / US, each["exposed_ps"] / US) for each in result.summary["steps"]}
+    assert steps == {0: (100, 30), 1: (100, 30), 2: (80, 20)}
+    assert result.summary["exposed_step_fraction"] == pytest.approx(80 / 280)
+    assert result.summary["copy_exposed_per_step_ps"] == pytest.approx(8 / 3 * US)
+    assert any("SendRecv" in note and "states the shapes" in note for note in result.notes)
+
+
+def test_steps_of_a_gpu_wait_for_collectives_and_copies_by_kernel(tmp_path: Path) -> None:
+    frame = gpu_steps(tmp_path, m=REDUCING).input_pipeline().frame
+    first = frame.iloc[0]
+    parts = {"compute_ps": 50, "collective_ps": 30, "infeed_ps": 4, "idle_ps": 16}
+    assert {name: first[name] / US for name in parts} == parts
+
+
+def test_a_gpu_without_collectives_says_so(tmp_path: Path) -> None:
+    space = GpuSpace()
+    space.kernel(space.gpu().line("Stream #1"), "gemm", 0, 10)
+    result = space.open(tmp_path).collectives()
+    assert not len(result.frame)
+    assert "the profile has one device" in result.notes[-1]
+    assert "command" not in result.notes[-1]
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,26 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import COLLECTIVE_OPCODES
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.model.columns import words
+from xprof_nb.model.kernels import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, PEER
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 from xprof_nb.model.shape import Shape
 from xprof_nb.model.trace import HostTrace
 
 ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER = "async copy", "host offload", "host transfer"
-COPIES = (ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER)
+_GPU_COPIES = {
+    HOST_TO_DEVICE: HOST_TO_DEVICE,
+    DEVICE_TO_HOST: DEVICE_TO_HOST,
+    PEER: PEER,
+    DEVICE_TO_DEVICE: ASYNC_COPY,
+}
+"""Kinds of a GPU's copies that belong to no XLA op."""
+COPIES = (ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, HOST_TO_DEVICE, DEVICE_TO_HOST, PEER)
 _HALF = re.compile(r"-(start|update|done)$")
 _COPYING = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice", "async"})
 _OPCODE = re.compile(r"\s([a-z][\w-]*)\(")
@@ -72,7 +81,10 @@ def _moving_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     frame = described[["program", "program_id", "op", "framework_op", "source", "work_kind"]].copy()
     host = (described["work_kind"] == "host").to_numpy()
     named = zip(described["category"], described["op"], host, strict=True)
-    frame["kind"] = words(_kind(str(category), str(op), bool(touches)) for category, op, touches in named)
+    frame["kind"] = words(
+        _GPU_COPIES.get(str(category)) or _kind(str(category), str(op), bool(touches))
+        for category, op, touches in named
+    )
     moved = [Moved()] * len(frame)
     for row in np.flatnonzero(frame["kind"].notna()).tolist():
         program = readable_program(profile, int(frame["program_id"].iat[row]))
@@ -80,9 +92,20 @@ def _moving_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
         moved[row] = _moved(kind, op, trace.keys.hlo_text[row], program)
     frame["dtype"] = words(each.dtype for each in moved)
     frame["payload_bytes"] = np.array([each.payload_bytes for each in moved], np.float64)
+    copies = described["category"].isin(list(_GPU_COPIES)) & (frame["program"] == "")
+    if copies.any():
+        frame.loc[copies, "payload_bytes"] = _copied_bytes(trace)[copies.to_numpy()]
     frame["replica_groups"] = words(each.replica_groups for each in moved)
     frame["group_size"] = np.array([each.group_size for each in moved], np.float64)
     return frame
+
+
+def _copied_bytes(trace: HostTrace) -> NDArray[np.float64]:
+    """Return what the copies of each key moved, as a mean of those that say it; NaN if none does."""
+    of_event, key = trace.kernels.bytes, trace.ops.key
+    known = np.isfinite(of_event)
+    total, count = (np.bincount(key[known], values, len(trace.keys)) for values in (of_event[known], None))
+    return np.asarray(total / np.where(count > 0, count, np.nan), np.float64)
 
 
 def bus_factor(kind: str, group_size: float) -> float:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import xprof_overlap
 from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
-from xprof_nb.analysis.intervals import either, union
+from xprof_nb.analysis.intervals import union
 from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
+from xprof_nb.model.kernels import GRAPH
 from xprof_nb.model.profile import ProfileData
 
 Rows = NDArray[np.int64]
@@ -49,7 +50,14 @@ COLUMNS = [
 ]
 EXPOSED_MEANS = "exposed: time of a device in which data moved and no op computed; overlapping movements count once"
 _MOST_STEPS = 1000
-_PLURALS = {"host offload": "Host offload copies", "async copy": "Asynchronous copies"}
+_PLURALS = {
+    "host offload": "Host offload copies",
+    "async copy": "Asynchronous copies",
+    "host-to-device copy": "Host-to-device copies",
+    "device-to-host copy": "Device-to-host copies",
+    "peer-to-peer copy": "Peer-to-peer copies",
+    "send/recv": "Sends and receives",
+}
 
 
 def collectives(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
@@ -92,6 +100,10 @@ class _PartMoves:
         self.by_op: dict[tuple[int, int], Rows] = self.spans.groupby(["device_row", "key"], sort=False).indices
         self.compute = {int(row): compute_moments(profile, part.trace, int(row)) for row in part.devices}
         self.steps = self._measured_steps()
+        self.step_bounds = {
+            int(device): (steps["start_ps"].to_numpy(np.int64), steps["until_ps"].to_numpy(np.int64))
+            for device, steps in self.steps.groupby("device_row")
+        }
 
     def _measured_steps(self) -> pd.DataFrame:
         """Return the whole steps that movements are in, and with ``until_ps`` where the next one begins."""
@@ -107,9 +119,8 @@ class _PartMoves:
         trace = self.part.trace
         devices = np.array([device for device, _ in self.by_op], np.int64)
         keys = np.array([key for _, key in self.by_op], np.int64)
-        within = self.spans["step_row"].isin(self.steps.index).to_numpy()
         of_op = list(self.by_op.values())
-        counts = self.steps.groupby("device_row").size().reindex(devices).to_numpy(np.float64)
+        per_step = [self.exposed_in_steps(device, rows) for (device, _), rows in self.by_op.items()]
         covered = np.array([union(self.start_ps[rows], self.end_ps[rows]).length_ps for rows in of_op], np.int64)
         exposed = np.array([self.exposed_ps(rows) for rows in of_op], np.int64)
         frame = self.keys.iloc[keys].reset_index(drop=True)
@@ -125,7 +136,7 @@ class _PartMoves:
             exposed_time_ps=exposed,
             overlapped_time_ps=covered - exposed,
             exposed_fraction=exposed / np.where(covered > 0, covered, np.nan),
-            exposed_per_step_ps=np.array([self.exposed_ps(rows[within[rows]]) for rows in of_op], np.float64) / counts,
+            exposed_per_step_ps=np.array([each.mean() if len(each) else np.nan for each in per_step], np.float64),
             link_bytes_per_s=[link.value if (link := trace.devices[row].peaks.link) else np.nan for row in devices],
         )
 
@@ -138,15 +149,28 @@ class _PartMoves:
 
     def exposed_by_step(self, kinds: NDArray[np.bool_]) -> pd.DataFrame:
         """Return ``step, length_ps, exposed_ps`` of each whole step and device, for movements of some kinds."""
+        moves = kinds[self.spans["key"]]
         parts = []
-        for device, steps in self.steps.groupby("device_row"):
-            mine = kinds[self.spans["key"]] & (self.spans["device_row"] == device).to_numpy()
-            compute = self.compute[int(device)]
-            both = either(union(self.start_ps[mine], self.end_ps[mine]), compute)
-            begin, until = (steps[name].to_numpy(np.int64) for name in ("start_ps", "until_ps"))
-            exposed = both.covered_ps(begin, until) - compute.covered_ps(begin, until)
-            parts.append(pd.DataFrame({"step": steps["step"], "length_ps": until - begin, "exposed_ps": exposed}))
+        for device, (begin, until) in self.step_bounds.items():
+            rows = np.flatnonzero(moves & (self.spans["device_row"] == device).to_numpy())
+            numbers = self.steps.loc[self.steps["device_row"] == device, "step"]
+            exposed = self.exposed_in_steps(device, rows)
+            parts.append(pd.DataFrame({"step": numbers, "length_ps": until - begin, "exposed_ps": exposed}))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    def exposed_in_steps(self, device: int, rows: Rows) -> NDArray[np.float64]:
+        """Return the exposed time in each whole step of a device of some of its movements."""
+        begin, until = self.step_bounds.get(device, (self.start_ps[:0], self.start_ps[:0]))
+        if not len(begin):
+            return np.empty(0, np.float64)
+        moves, compute = union(self.start_ps[rows], self.end_ps[rows]), self.compute[device]
+        first = np.searchsorted(until, moves.begin_ps, side="right")
+        count = np.maximum(np.searchsorted(begin, moves.end_ps) - first, 0)
+        move = np.repeat(np.arange(len(count)), count)
+        step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + first[move]
+        low, high = np.maximum(moves.begin_ps[move], begin[step]), np.minimum(moves.end_ps[move], until[step])
+        exposed = np.bincount(step, high - low - compute.covered_ps(low, high), len(begin))
+        return exposed.astype(np.float64)
 
 
 def _with_rates(frame: pd.DataFrame) -> pd.DataFrame:
@@ -256,7 +280,12 @@ def _sentence(by_kind: list[dict[str, Any]], summary: dict[str, Any]) -> str:
         if not kinds:
             continue
         subject = _plural(kinds[0]["kind"]) if len(kinds) == 1 else name
-        most = f", most of it {kinds[0]['kind']}" if len(kinds) > 1 and kinds[0]["exposed_time_ps"] else ""
+        largest = _plural(kinds[0]["kind"])
+        most = (
+            f", most of it in {largest[0].lower()}{largest[1:]}"
+            if len(kinds) > 1 and kinds[0]["exposed_time_ps"]
+            else ""
+        )
         exposed, share = summary[f"{prefix}exposed_per_step_ps"], summary[f"{prefix}exposed_step_fraction"]
         if exposed and share is not None:
             percent = units.percent(share)
@@ -265,9 +294,10 @@ def _sentence(by_kind: list[dict[str, Any]], summary: dict[str, Any]) -> str:
             )
             continue
         total = sum(each["exposed_time_ps"] for each in kinds) / max(summary["device_count"], 1)
-        where = "outside the steps" if step else "in the chosen time; no whole step is known"
+        where = " outside the steps" if step else ""
+        unknown = "" if step else "; no whole step is known"
         hidden = f"{subject} are hidden behind compute." if not total else ""
-        said.append(hidden or f"{subject} are exposed {units.duration(total)} a device {where}{most}.")
+        said.append(hidden or f"{subject} are exposed {units.duration(total)} a device{where}{most}{unknown}.")
     return " ".join(said)
 
 
@@ -280,9 +310,13 @@ def _notes(profile: ProfileData, frame: pd.DataFrame, summary: dict[str, Any]) -
     if not len(frame):
         notes.append(_why_empty(profile))
         return tuple(notes)
-    if frame["payload_bytes"].isna().any():
-        ops = ", ".join(frame.loc[frame["payload_bytes"].isna(), "op"].drop_duplicates().head(3))
-        notes.append(f"No bytes or bandwidth of {ops}: the profile has no HLO text of it that states the shapes.")
+    for unknown, why in (
+        (~frame["kind"].isin(COPIES), "the profile has no HLO text that states the shapes"),
+        (frame["kind"].isin(COPIES), "the profile does not say how much was copied"),
+    ):
+        ops = frame.loc[unknown & frame["payload_bytes"].isna(), "op"].drop_duplicates().head(3)
+        if len(ops):
+            notes.append(f"No bytes or bandwidth of {', '.join(ops)}: {why}.")
     if summary["step_time_mean_ps"] is None:
         notes.append("Nothing is quoted per step: no whole step has any of it, see steps().")
     if frame["link_utilization"].isna().all() and (~frame["kind"].isin(COPIES)).any():
@@ -296,9 +330,9 @@ def _why_empty(profile: ProfileData) -> str:
     devices = profile.devices
     where = "the profile has one device" if len(devices) == 1 else f"{len(devices)} devices were traced"
     text = f"No collective, asynchronous copy or host offload ran in the chosen part of the profile; {where}."
-    if devices[0].backend == "gpu":
+    if any((host.keys.category == GRAPH).any() for host in profile.hosts):
         text += (
-            " Kernels in command buffers hide their HLO: capture with XLA_FLAGS=--xla_gpu_enable_command_buffer= "
+            " Command buffers hide what they run: capture with XLA_FLAGS=--xla_gpu_enable_command_buffer= "
             "and restart the kernel."
         )
     return text

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.collective_ops import moving_keys
 from xprof_nb.analysis.intervals import Moments, union
+from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import HostPart, Selection, in_selection
 from xprof_nb.analysis.step_spans import steps_at, steps_of_ops
 from xprof_nb.formats.asynchronous import start_keys
@@ -35,11 +36,16 @@ def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> 
             "start_ps": ops.start_ps[rows],
             "end_ps": ops.start_ps[rows] + ops.duration_ps[rows],
             "step_row": steps_of_ops(trace)[rows],
-            "is_async": False,
+            "is_async": _starts(profile, trace)[ops.key[rows]],
             "occurrences": ops.occurrences[rows],
         }
     )
     return pd.concat([at_once, _asynchronous(part, moves, selection)], ignore_index=True)
+
+
+def _starts(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
+    """Return which keys begin something asynchronous; where kernels stand for ops, such a one is all of it."""
+    return np.asarray(described_keys(profile, trace)["category"].str.endswith("-start") == True, np.bool_)  # noqa: E712
 
 
 def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection) -> pd.DataFrame:

@@ -10,7 +10,9 @@ from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRAN
 from xprof_nb.analysis.intervals import Moments, either, union
 from xprof_nb.analysis.moving_spans import are_halves
 from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.formats.gpu_names import collective
 from xprof_nb.model.activity import COMPILE, FROM_DEVICE, INPUT, LAUNCH, OTHER, TO_DEVICE, WAIT
+from xprof_nb.model.kernels import COPY, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, KINDS, PEER
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -42,6 +44,14 @@ DEFINITIONS = {
     "idle": "neither the device nor the host's launching threads recorded anything",
 }
 """What each column counts. A moment counts once, in the first column that applies."""
+_PLACES = {
+    PEER: ON_DEVICE.index("collective"),
+    DEVICE_TO_DEVICE: ON_DEVICE.index("device_copy"),
+    COPY: ON_DEVICE.index("device_copy"),
+    HOST_TO_DEVICE: ON_DEVICE.index("infeed"),
+    DEVICE_TO_HOST: ON_DEVICE.index("outfeed"),
+}
+"""Where the time of what a GPU's stream ran belongs, a row of `ON_DEVICE`; that of all else is computing."""
 _TO, _FROM = ("infeed", "host recv"), ("outfeed", "host send")
 
 
@@ -136,25 +146,15 @@ def _places(profile: ProfileData, trace: HostTrace) -> NDArray[np.int64]:
 def _of_kernels(trace: HostTrace, device: int) -> list[Moments]:
     """Return the same of a GPU, whose kernels and copies are known by name where no HLO is."""
     kernels = trace.kernels
-    names, code = np.unique(kernels.name.astype(str), return_inverse=True)
-    place_of = np.array([_place_of_kernel(name.lower()) for name in names], np.int64)
-    place = place_of[code] if len(names) else np.empty(0, np.int64)
+    by_kind = np.array([_PLACES.get(kind, 0) for kind in KINDS], np.int64)
+    collects = np.array([*(collective(name) is not None for name in kernels.names), False], np.bool_)
+    place = np.where(collects[kernels.name], _PLACES[PEER], by_kind[kernels.kind])
     until = kernels.start_ps + kernels.duration_ps
     mine = kernels.device == device
     return [
         union(kernels.start_ps[mine & (place == number)], until[mine & (place == number)])
         for number in range(len(ON_DEVICE))
     ]
-
-
-def _place_of_kernel(name: str) -> int:
-    if "nccl" in name or "rccl" in name:
-        return ON_DEVICE.index("collective")
-    if not name.startswith(("memcpy", "copydevice", "copyhost")):
-        return 0
-    if "h2d" in name or "htod" in name or "hosttodevice" in name:
-        return ON_DEVICE.index("infeed")
-    return ON_DEVICE.index("outfeed" if "d2h" in name or "dtoh" in name or "devicetohost" in name else "device_copy")
 
 
 def _result_dtype(text: str | None) -> str | None:
