@@ -58,10 +58,20 @@ def test_warming_is_one_thread_that_makes_every_kernel_ready():
 
 
 def test_a_failure_while_warming_stays_silent(monkeypatch, capfd):
-    monkeypatch.setattr(warm, "KERNEL_HOMES", ["xprof_nb.no_such_module"])
-    monkeypatch.setattr(warm, "_thread", None)
+    monkeypatch.setattr(warm, "DECODER", ["xprof_nb.no_such_module"])
+    monkeypatch.setattr(warm, "_threads", {})
     warm.warm().join()
     assert capfd.readouterr() == ("", "")
+
+
+def test_opening_a_file_loads_no_kernel_of_the_timeline():
+    code = (
+        "from xprof_nb.formats.warm import warm, warm_decoder; import sys; warm_decoder().join();"
+        "print('xprof_nb.analysis.timeline_lod' in sys.modules, 'xprof_nb.formats.wire' in sys.modules);"
+        "every = warm(); assert warm_decoder() is every; every.join();"
+        "print('xprof_nb.analysis.timeline_lod' in sys.modules)"
+    )
+    assert _python(code).split() == ["False", "True", "True"]
 
 
 @pytest.mark.parametrize("module", ["xprof_nb.formats.warm", "xprof_nb.formats.sniff"])

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xprof_nb.analysis.host_framework_ops import host_ops_as_xprof
 from xprof_nb.analysis.op_identity import described_keys
-from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen
+from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, not_applied
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.analysis.xprof_steps import COLUMNS, steps_of_host
 from xprof_nb.model.answer import Answer
@@ -58,13 +58,9 @@ def _step_table(profile: ProfileData, selection: Selection) -> tuple[pd.DataFram
         frame = pd.concat(found, ignore_index=True)[COLUMNS]
     if selection.step is not None:
         frame = frame[frame["step"] == selection.step].reset_index(drop=True)
-    unused = [name for name in ("program", "window_ps") if getattr(selection, name) is not None]
-    if backends == {"cpu"} and selection.device is not None:
-        unused.append("device")
-    notes = ["Numbers as xprof computes them." if len(frame) else "No step was marked, and xprof infers none."]
-    if unused:
-        notes.append(f"Whole steps as xprof has them: {', '.join(f'{name}=' for name in unused)} changes nothing here.")
-    return frame, tuple(notes)
+    said = "Numbers as xprof computes them." if len(frame) else "No step was marked, and xprof infers none."
+    filters = ("program", "window_ps", *(("device",) if backends == {"cpu"} else ()))
+    return frame, (said, *not_applied(selection, filters, "xprof's steps are whole"))
 
 
 def _step_summary(frame: pd.DataFrame) -> dict[str, Any]:

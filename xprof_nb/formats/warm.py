@@ -4,50 +4,64 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 
-KERNEL_HOMES = [
+DECODER = [
     "xprof_nb.formats.xspace",
     "xprof_nb.formats.nesting",
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
     "xprof_nb.formats.gpu_runs",
-    "xprof_nb.formats.event_forest",
-    "xprof_nb.analysis.step_classes",
+]
+"""Modules that register a `xprof_nb.formats.jit.warm_up`, of what every opening of a file needs."""
+ANALYSES = [
     "xprof_nb.analysis.timeline_lanes",
     "xprof_nb.analysis.timeline_lod",
     "xprof_nb.analysis.timeline_curves",
     "xprof_nb.analysis.timeline_sums",
     "xprof_nb.analysis.timeline_stretches",
     "xprof_nb.analysis.timeline_text",
+    "xprof_nb.formats.event_forest",
+    "xprof_nb.analysis.step_classes",
 ]
-"""Modules that register a `xprof_nb.formats.jit.warm_up`."""
+"""The others."""
 
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
-_thread: threading.Thread | None = None
+_threads: dict[str, threading.Thread] = {}
 
 
 def warm() -> threading.Thread:
-    """Start warming in the background, once a process, and return the thread."""
-    global _thread  # noqa: PLW0603
+    """Start warming every kernel in the background, the decoder's first, once a process; return the thread."""
+    return _started("every kernel", [*DECODER, *ANALYSES])
+
+
+def warm_decoder() -> threading.Thread:
+    """Start warming the decoder's kernels alone: those of the analyses would keep who opens a file from its answer."""
+    return _threads.get("every kernel") or _started("decoder", DECODER)
+
+
+def _started(what: str, homes: Sequence[str]) -> threading.Thread:
     with _lock:
-        if _thread is None:
+        if what not in _threads:
             # Not a daemon: the process must not unload LLVM under a compilation.
-            _thread = threading.Thread(target=_run, name="xprof-nb-warm")
-            _thread.start()
-        return _thread
+            _threads[what] = threading.Thread(target=_run, args=(homes,), name="xprof-nb-warm")
+            _threads[what].start()
+        return _threads[what]
 
 
-def _run() -> None:
+def _run(homes: Sequence[str]) -> None:
     try:
-        for home in KERNEL_HOMES:
-            import_module(home)
         from xprof_nb.formats.jit import WARM_UPS  # noqa: PLC0415  (numba is slow to import)
 
-        for call in list(WARM_UPS):
-            if not threading.main_thread().is_alive():
-                return
-            call()
+        called = 0
+        for home in homes:
+            import_module(home)
+            for call in WARM_UPS[called:]:
+                if not threading.main_thread().is_alive():
+                    return
+                call()
+                called += 1
     except Exception:  # a person who waits for the kernel later meets the error where it can be told
         _log.debug("warming stopped", exc_info=True)

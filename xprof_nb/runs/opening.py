@@ -16,7 +16,7 @@ from xprof_nb.errors import ProfileError
 from xprof_nb.formats import trace_json, xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
-from xprof_nb.formats.warm import warm
+from xprof_nb.formats.warm import warm_decoder
 from xprof_nb.model import hardware
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.measured import measured
@@ -58,7 +58,7 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
     DamagedFileError, NotAProfileError
         No file is a whole, well-formed profile.
     """
-    warm()  # kernels that are needed later load while the file is walked
+    warm_decoder()  # kernels that are needed later load while the file is walked
     if executor is not None:
         outcomes = list(executor.map(_read_host_file, run.files))
     elif len(run.files) == 1:
