@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.errors import UsageError
+from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
@@ -272,7 +273,8 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
     answer = _finite(query.function(profile, query.params(**given)))
     if "compat" in given and not len(answer.frame):
         ours = ask(profile, name, {key: value for key, value in given.items() if key != "compat"})
-        left = (f"Ours has {len(ours.frame):,} rows: leave out compat='xprof'.",) if len(ours.frame) else ours.notes
+        rows = units.counted(len(ours.frame), "row")
+        left = (f"Ours has {rows}: leave out compat='xprof'.",) if len(ours.frame) else ours.notes
         answer = replace(answer, notes=(*answer.notes, *left))
     return replace(answer, notes=tuple(dict.fromkeys(answer.notes)))
 

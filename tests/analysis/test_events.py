@@ -116,7 +116,7 @@ def test_the_last_of_a_million_and_a_half_is_found(tmp_path):
     """A trace in JSON would have stopped at a million."""
     profile = xp.open(write_many(tmp_path / "many.xplane.pb", 1_500_045))
     everything = profile.events()
-    assert "All 1,500,046 events" in everything.summary["sentence"]
+    assert "All 1\u2009500\u2009046 events" in everything.summary["sentence"]
     assert len(everything.frame) == 1_500_046
     assert everything.frame["name"].iloc[-1] == "last annotation"
     assert any("Stats are left out" in note for note in everything.notes)

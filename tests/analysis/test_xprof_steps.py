@@ -141,7 +141,11 @@ def test_filters_of_xprofs_steps(tmp_path: Path) -> None:
     one = profile.input_pipeline(compat="xprof", device="GPU:0").frame
     assert (one["step_time_ps"].tolist(), one["compute_ps"].tolist()) == ([40 * US] * 3, [20 * US] * 3)
     assert profile.steps(compat="xprof", step=1).frame["start_ps"].tolist() == [100 * US]
-    assert "window_ps= changes nothing" in profile.steps(compat="xprof", window_ps=(0, US)).notes[-1]
+    assert "window_ps= is not applied" in profile.steps(compat="xprof", window_ps=(0, US)).notes[0]
+    with pytest.raises(xp.ProfileError, match="no step 9"):
+        profile.steps(compat="xprof", step=9)
+    with pytest.raises(xp.ProfileError, match="no device 'GPU:7'"):
+        profile.input_pipeline(compat="xprof", device="GPU:7")
 
 
 def test_input_ops_by_what_they_read(tmp_path: Path) -> None:

@@ -138,3 +138,19 @@ def test_a_unit_of_its_own(value, unit, text):
 )
 def test_headings(column: str, heading: str) -> None:
     assert units.heading(column) == heading
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps"), (26_723, "26\u2009723 steps")]
+)
+def test_counted(number, text):
+    assert units.counted(number, "step") == text
+
+
+def test_counted_with_a_plural_of_its_own():
+    assert units.counted(2, "launch", "launches") == "2 launches"
+    assert units.counted(1, "launch", "launches") == "1 launch"
+
+
+def test_three_and_a_half_mebibytes_are_shown_as_such():
+    assert units.size(3.5 * 2**20) == "3.50 MiB"

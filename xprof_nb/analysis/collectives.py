@@ -13,7 +13,7 @@ from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
 from xprof_nb.analysis.intervals import union
 from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
-from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
@@ -99,20 +99,18 @@ class _PartMoves:
         self.start_ps, self.end_ps = (self.spans[name].to_numpy(np.int64) for name in ("start_ps", "end_ps"))
         self.by_op: dict[tuple[int, int], Rows] = self.spans.groupby(["device_row", "key"], sort=False).indices
         self.compute = {int(row): compute_moments(profile, part.trace, int(row)) for row in part.devices}
-        self.steps = self._measured_steps()
+        self.steps = self._measured_steps(selection)
         self.step_bounds = {
             int(device): (steps["start_ps"].to_numpy(np.int64), steps["until_ps"].to_numpy(np.int64))
             for device, steps in self.steps.groupby("device_row")
         }
 
-    def _measured_steps(self) -> pd.DataFrame:
-        """Return the whole steps that movements are in, and with ``until_ps`` where the next one begins."""
-        spans = step_spans(self.part.trace)
-        end = spans["start_ps"] + spans["duration_ps"]
-        spans = spans.assign(until_ps=spans.groupby("device_row")["start_ps"].shift(-1).fillna(end).astype(np.int64))
-        steps = spans[spans["device_row"].isin(self.part.devices) & ~spans["is_partial"]]
-        chosen = np.unique(self.spans["step_row"])
-        return steps[steps["step"].isin(spans["step"].iloc[chosen[chosen >= 0]])]
+    def _measured_steps(self, selection: Selection) -> pd.DataFrame:
+        """Return the chosen steps that means are made of, with ``until_ps`` where the next one begins."""
+        steps = measured(chosen_steps(self.part.trace, selection))
+        steps = steps[steps["device_row"].isin(self.part.devices)]
+        length_ps = steps["step_time_ps"].fillna(steps["duration_ps"]).astype(np.int64)
+        return steps.assign(until_ps=steps["start_ps"] + length_ps)
 
     def rows(self) -> pd.DataFrame:
         """Return a row per device and op."""

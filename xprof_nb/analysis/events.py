@@ -72,7 +72,9 @@ def events(profile: ProfileData, selection: Selection, narrowed: Narrowed | None
     notes = [*profile.notes, *_notes(parts, narrowed, with_stats)]
     if narrowed.limit is not None and narrowed.limit < count:
         frame = frame.iloc[: narrowed.limit]
-        notes.append(f"The first {len(frame):,} of {count:,} events are listed; the summary counts all.")
+        notes.append(
+            f"The first {units.count(len(frame))} of {units.count(count)} events are listed; the summary counts all."
+        )
     return Answer(frame, _summary(parts), tuple(notes))
 
 
@@ -234,14 +236,13 @@ def _summary(parts: Sequence[HostEvents]) -> dict[str, Any]:
             for name, row in zip(by_name.index[:_TOP_NAMES], by_name[:_TOP_NAMES].itertuples(), strict=True)
         ],
     }
-    which = f"All {count:,}" if count == total else f"{count:,} of {total:,}"
-    summary["sentence"] = f"{which} events, of {len(by_name):,} names."
+    which = "All " if count == total else f"{units.count(count)} of "
+    of_names = f"{which}{units.counted(total, 'event')}, of {units.counted(len(by_name), 'name')}"
+    summary["sentence"] = f"{of_names}."
     if len(by_name):
         top = summary["longest_in_sum"][0]
         took = units.duration(top["duration_ps"])
-        summary["sentence"] = (
-            f"{which} events, of {len(by_name):,} names; in sum {top['name'][:80]} took longest, {took}."
-        )
+        summary["sentence"] = f"{of_names}; in sum {top['name'][:80]} took longest, {took}."
     return summary
 
 
@@ -275,12 +276,14 @@ def _notes(parts: Sequence[HostEvents], narrowed: Narrowed, with_stats: bool) ->
         yield "The profile holds no event at all: nothing ran while it was captured, or tracing was off."
     elif not count:
         sought = f" whose name matches {narrowed.pattern[:200]!r}" if narrowed.pattern else ""
-        yield f"None of the {total:,} events{sought} is in the chosen part; events() without filters gives all."
+        every = f"the {units.count(total)} events"
+        yield f"None of {every}{sought} is in the chosen part; events() without filters gives all."
     if not with_stats:
         yield (
-            f"Stats are left out of more than {MOST_ROWS_WITH_STATS:,} events; a pattern or a window that leaves "
-            "fewer gives them as columns."
+            f"Stats are left out of more than {units.count(MOST_ROWS_WITH_STATS)} events; a pattern or a window that "
+            "leaves fewer gives them as columns."
         )
     if narrowed.min_python_ps is not None:
         left_out = sum(part.short_calls for part in parts)
-        yield f"{left_out:,} Python calls shorter than {units.duration(narrowed.min_python_ps)} are left out."
+        shorter = f"shorter than {units.duration(narrowed.min_python_ps)}"
+        yield f"Python calls {shorter} are left out: {units.count(left_out)}."

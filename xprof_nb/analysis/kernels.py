@@ -158,7 +158,8 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "tensor_core_time_ps": int(frame.loc[frame["uses_tensor_cores"].fillna(False).astype(bool), "time_ps"].sum()),
         "top_kernel": top,
         "sentence": (
-            f"{frame['kernel'].nunique():,} kernels and copies in {launches:,} launches took "
+            f"{units.counted(frame['kernel'].nunique(), 'kernel or copy', 'kernels and copies')} in "
+            f"{units.counted(launches, 'launch', 'launches')} took "
             f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(share)})."
         ),
     }

@@ -317,7 +317,7 @@ def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
     rest = holders.iloc[_MOST_HOLDERS:]
     if len(rest):
         sums = {"bytes": float(rest["bytes"].sum()), "count": int(rest["count"].sum())}
-        shown.append({"holder": f"{len(rest):,} smaller ones", **sums, **dict.fromkeys(_DESCRIPTION)})
+        shown.append({"holder": f"{units.count(len(rest))} smaller ones", **sums, **dict.fromkeys(_DESCRIPTION)})
     return shown
 
 
@@ -346,7 +346,7 @@ def _sentence(peak: dict[str, Any]) -> str:
     largest = peak["held"][0]
     name = largest["holder"]
     if name == "allocation":
-        many = f"{largest['count']:,} allocations" if largest["count"] > 1 else "one allocation"
+        many = f"{units.count(largest['count'])} allocations" if largest["count"] > 1 else "one allocation"
         known = largest["framework_op"] or largest["shape"] or largest["caller"]
         name = f"{many} ({known})" if known else many
     return f"{text}; {units.size(largest['bytes'])} of it is {name}."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.compute_dtype import roof_notes, roofs_used, with_roofs
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
+from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import as_frame, texts
 from xprof_nb.model.device import Device, Peaks
@@ -305,7 +306,7 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
     over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]
     if len(over):
         said.append(
-            f"{len(over)} ops exceed 105 % of a peak ({', '.join(over['op'].head(3))}): "
+            f"{units.counted(len(over), 'op')} above 105 % of a peak ({', '.join(over['op'].head(3))}): "
             "data that stays in cache, or a peak that is too low; nothing was clipped."
         )
     return tuple(said)
@@ -318,8 +319,9 @@ def _opaque(frame: pd.DataFrame, busy_ps: float) -> list[str]:
     if share < _WORTH_SAYING:
         return []
     longest = opaque.sort_values("self_time_ps", ascending=False)["op"].astype(str).str.slice(0, 60).head(3)
+    calls = units.counted(len(opaque), "custom call or kernel", "custom calls or kernels")
     return [
-        f"The work of {len(opaque):,} custom calls or kernels ({share:.0%} of the busy time; {', '.join(longest)} …) is"
+        f"The work of {calls} ({units.percent(share)} of the busy time; {', '.join(longest)} …) is"
         " stated nowhere: FLOPs, bytes and utilisations of the whole are lower bounds."
     ]
 

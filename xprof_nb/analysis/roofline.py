@@ -190,10 +190,19 @@ def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
     whole = frame.iloc[0]
     if pd.isna(whole["flops_per_s"]) and pd.isna(whole["hbm_bytes_per_s"]):
         return "Neither FLOPs nor bytes of any op are known, so no op has a place under the roofs."
-    achieved = f"{units.flops_per_s(whole['flops_per_s'])} and {units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory"
+    rates = {
+        "FLOPs": units.flops_per_s(whole["flops_per_s"]),
+        "bytes of main memory": f"{units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory",
+    }
+    stated = whole[["flops_per_s", "hbm_bytes_per_s"]].notna()
+    unknown = [name for name, is_stated in zip(rates, stated, strict=True) if not is_stated]
+    achieved = " and ".join(text for name, text in rates.items() if name not in unknown)
+    without = [f"the {name} are not known" for name in unknown]
     if peaks.reference is None and peaks.hbm is None:
-        return f"{achieved}; the roofs of this device are not known."
-    parts = [f"{achieved}: {units.percent(whole['efficiency_fraction'])} of the nearest roof"]
+        return "; ".join([achieved, *without, "the roofs of this device are not known"]) + "."
+    if pd.notna(whole["efficiency_fraction"]):
+        achieved = f"{achieved}: {units.percent(whole['efficiency_fraction'])} of the nearest roof"
+    parts = [achieved, *without]
     intensity = whole["hbm_arithmetic_intensity"]
     if peaks.reference is not None and peaks.hbm is not None and pd.notna(intensity):
         ridge = peaks.reference.value / peaks.hbm.value

@@ -18,6 +18,7 @@ _KINDS = {
     "host": "waiting for the host",
     "control": "control flow and other ops",
 }
+_SEVERAL = frozenset({"collectives", "custom kernels", "control flow and other ops"})
 BOUND_FRACTION = 0.3
 _BOUND = {
     "compute": "compute-bound",
@@ -41,11 +42,12 @@ def op_profile_sentence(frame: pd.DataFrame, summary: Mapping[str, Any]) -> str:
     busy = 1 - (summary["idle_fraction"] or 0.0)
     by_kind = ops.groupby("work_kind")["self_time_ps"].sum().sort_values(ascending=False)
     share = by_kind.iloc[0] / max(summary["busy_time_ps"], 1)
+    subject = _KINDS.get(str(by_kind.index[0]), str(by_kind.index[0]))
     devices = summary["device_count"]
-    on = f"{devices} devices" if devices != 1 else "1 device"
+    on = units.counted(devices, "device")
     return (
         f"Busy {units.percent(busy)} of {units.duration(summary['total_time_ps'] / max(devices, 1))} on {on}; "
-        f"{_KINDS.get(str(by_kind.index[0]), str(by_kind.index[0]))} takes {units.percent(share)} of the busy time. "
+        f"{subject} {'take' if subject in _SEVERAL else 'takes'} {units.percent(share)} of the busy time. "
         f"Largest: {_largest(ops)}."
     )
 

@@ -17,6 +17,7 @@ from xprof_nb.analysis.sql_guard import complaint, tables_in
 from xprof_nb.analysis.sql_schema import schema, tables
 from xprof_nb.analysis.sql_tables import parts_of
 from xprof_nb.errors import ProfileError, UsageError
+from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
@@ -67,10 +68,12 @@ def sql(profile: ProfileData, selection: Selection, text: str, limit: int = 100_
     row_count = min(len(frame), limit)
     if len(frame) > limit:
         frame = frame.iloc[:limit]
-        notes.append(f"The first {limit:,} rows are given; limit= takes more, or LIMIT and WHERE narrow the question.")
+        notes.append(
+            f"The first {units.count(limit)} rows are given; limit= takes more, or LIMIT and WHERE narrow the question."
+        )
     if not len(frame):
         notes.append(_why_empty(profile, selection, sorted(mentioned)))
-    summary = {"row_count": row_count, "tables": sorted(mentioned), "sentence": f"{row_count:,} rows."}
+    summary = {"row_count": row_count, "tables": sorted(mentioned), "sentence": f"{units.counted(row_count, 'row')}."}
     return Answer(frame, {**summary, "seconds": time.monotonic() - began}, tuple(notes))
 
 

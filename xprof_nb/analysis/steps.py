@@ -116,7 +116,8 @@ def _compile_times(trace: HostTrace, begin_ps: Any, end_ps: Any) -> Any:
 def _summary(frame: pd.DataFrame) -> dict[str, Any]:
     counted = measured(frame) if len(frame) else frame
     times = (counted["step_time_ps"] if len(counted) else pd.Series(dtype=float)).dropna().astype(float)
-    if not len(times) and len(counted):
+    to_the_next = len(times) > 0
+    if not to_the_next and len(counted):
         times = counted["duration_ps"].astype(float)
     summary: dict[str, Any] = {
         "step_count": int(frame.loc[~frame["is_partial"].astype(bool), "step"].nunique()) if len(frame) else 0,
@@ -130,7 +131,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "compile_time_ps": _compile_total(frame),
         **_spread(counted),
     }
-    summary["sentence"] = _sentence(summary)
+    summary["sentence"] = _sentence(summary, "start to start" if to_the_next else "without the gaps between them")
     return summary
 
 
@@ -158,14 +159,15 @@ def _spread(counted: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _sentence(summary: dict[str, Any]) -> str:
+def _sentence(summary: dict[str, Any], meaning: str) -> str:
     if not summary["step_count"]:
         return "No whole step was found."
     times = [units.duration(summary[f"step_time_{name}_ps"]) for name in ("mean", "median", "min", "max")]
-    text = (
-        f"{summary['step_count']} {summary['kind']} steps of {times[0]} on average, start to start "
-        f"(median {times[1]}, {times[2]} to {times[3]})"
-    )
+    text = f"{units.counted(summary['step_count'], str(summary['kind']) + ' step')} of {times[0]}"
+    if summary["step_count"] > 1:
+        text += f" on average, {meaning} (median {times[1]}, {times[2]} to {times[3]})"
+    elif times[2] != times[3]:
+        text += f" ({times[2]} to {times[3]} by device)"
     spread = summary["device_spread_fraction"]
     if spread is not None and spread > UNEVEN_FRACTION:
         text += (

@@ -7,6 +7,7 @@ left of the shortest. Of all-reduces with an id, no part is split off as waiting
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 
 from xprof_nb.analysis.host_framework_ops import host_ops_as_xprof
 from xprof_nb.analysis.op_identity import described_keys
-from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, not_applied
+from xprof_nb.analysis.selection import Selection, checked_hosts, chosen_hosts, is_chosen, not_applied, refuse
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.analysis.xprof_steps import COLUMNS, steps_of_host
 from xprof_nb.model.answer import Answer
@@ -49,18 +50,21 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
 
 
 def _step_table(profile: ProfileData, selection: Selection) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    hosts = chosen_hosts(profile, selection)
+    hosts = checked_hosts(profile, replace(selection, step=None))
     backends = {device.backend for trace in hosts for device in trace.devices}
     if backends == {"tpu"}:
         frame = _of_cores(profile, selection)
     else:
         found = [steps_of_host(trace, selection).frame for trace in hosts]
         frame = pd.concat(found, ignore_index=True)[COLUMNS]
-    if selection.step is not None:
+    if selection.step is not None and len(frame):
+        if not (frame["step"] == selection.step).any():
+            refuse("step", selection.step, map(str, frame["step"]))
         frame = frame[frame["step"] == selection.step].reset_index(drop=True)
-    said = "Numbers as xprof computes them." if len(frame) else "No step was marked, and xprof infers none."
-    filters = ("program", "window_ps", *(("device",) if backends == {"cpu"} else ()))
-    return frame, (said, *not_applied(selection, filters, "xprof's steps are whole"))
+    unused = ["program", "window_ps", *(["device"] if backends == {"cpu"} else [])]
+    notes = not_applied(selection, unused, "xprof's steps are whole, and of all programs")
+    notes.append("Numbers as xprof computes them." if len(frame) else "No step was marked, and xprof infers none.")
+    return frame, tuple(notes)
 
 
 def _step_summary(frame: pd.DataFrame) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -33,7 +34,7 @@ def rows(profile: ProfileData, selection: Selection, table: OpTable) -> dict[str
 
 def step_rows(profile: ProfileData, selection: Selection) -> dict[str, tuple[float | None, str, str]]:
     """Return xprof's step times, and of GPUs what share of the time they computed in 16 and in 32 bits."""
-    summary = xprof_input.steps(profile, selection).summary
+    summary = xprof_input.steps(profile, replace(selection, step=None)).summary
     text = "steps as xprof has them: as long as their mark or, on devices, their work"
     rows = {
         f"step_time_{name}_ps": (summary[f"step_time_{name}_ps"], "ps", f"{word}, {text}")
@@ -57,7 +58,7 @@ def step_rows(profile: ProfileData, selection: Selection) -> dict[str, tuple[flo
 def step_notes(profile: ProfileData, selection: Selection) -> tuple[str, ...]:
     """Return what to know of the profile and of xprof's steps of it."""
     of_hosts = (text for host in profile.hosts for text in host.notes)
-    return (*profile.notes, *of_hosts, *xprof_input.steps(profile, selection).notes)
+    return (*profile.notes, *of_hosts, *xprof_input.steps(profile, replace(selection, step=None)).notes)
 
 
 def _gpu_count(trace: HostTrace) -> int:

@@ -73,6 +73,11 @@ def count(value: Number) -> str:
     return _grouped(number) if number == round(number) else significant(number)
 
 
+def counted(value: Number, noun: str, nouns: str = "") -> str:
+    """Return a number of things: ``"1 step"``, ``"26 723 events"``; ``nouns`` for a plural that is not made with s."""
+    return f"{count(value)} {noun if _known(value) == 1 else nouns or noun + 's'}"
+
+
 def significant(value: Number) -> str:
     """Return a bare number in three significant digits, never cutting whole ones: ``"0.0123"``, ``"1 234"``."""
     number = _known(value)
