@@ -149,7 +149,7 @@ class Profile:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was joined, left out or is missing, and what each host's file says of itself."""
-        return (*self.data.notes, *(text for trace in self.data.hosts for text in trace.notes))
+        return self.data.all_notes
 
     @property
     def programs(self) -> Mapping[int, Program]:

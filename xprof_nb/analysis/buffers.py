@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.buffer_lifetimes import shape_of
 from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
 from xprof_nb.analysis.op_identity import in_cell, readable_program
-from xprof_nb.analysis.programs import label, listed, matching_programs, why_undescribed
+from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection, not_applied
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
@@ -26,6 +26,7 @@ from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.shape import HOST_MEMORY_SPACE
+from xprof_nb.model.units import listed
 
 COLUMNS = [
     "name",
@@ -158,7 +159,7 @@ def _described(
         "offset_bytes": buffer.offset_bytes,
         "framework_op": (instruction.op_name or None) if instruction else None,
         "source": in_cell(instruction.source, profile.metadata) if instruction else None,
-        "shared_with": _listed([_name(other, program) for other in sharing if other != row]),
+        "shared_with": listed([_name(other, program) for other in sharing if other != row], _MOST_SHARED) or None,
     }
 
 
@@ -169,13 +170,6 @@ def _name(row: int, program: Program) -> str:
 
 def _place(index: ShapeIndex) -> str:
     return "{" + ",".join(map(str, index)) + "}"
-
-
-def _listed(names: list[str]) -> str | None:
-    if not names:
-        return None
-    more = f" and {len(names) - _MOST_SHARED} more" if len(names) > _MOST_SHARED else ""
-    return ", ".join(names[:_MOST_SHARED]) + more
 
 
 def _representative(allocation: Allocation, program: Program, outputs: dict[int, ShapeIndex]) -> int:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import xprof_overlap
 from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
-from xprof_nb.analysis.intervals import union
 from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
+from xprof_nb.model.intervals import union
 from xprof_nb.model.kernels import GRAPH
 from xprof_nb.model.profile import ProfileData
 
@@ -304,7 +304,7 @@ def _plural(kind: str) -> str:
 
 
 def _notes(profile: ProfileData, frame: pd.DataFrame, summary: dict[str, Any]) -> tuple[str, ...]:
-    notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    notes = [*profile.all_notes]
     if not len(frame):
         notes.append(_why_empty(profile))
         return tuple(notes)

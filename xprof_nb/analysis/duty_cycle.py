@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xprof_nb.analysis.selection import Selection, chosen_parts
+from xprof_nb.model.intervals import union
 from xprof_nb.model.profile import ProfileData
 
 _OFF_DUTY = {
@@ -41,17 +40,6 @@ def duty_cycle(profile: ProfileData, selection: Selection) -> float:
             run_start = trace.runs.start_ps[runs]
             run_end = run_start + trace.runs.duration_ps[runs]
             on_duty = ~off_duty[ops.key[rows]]
-            busy += union_length(start[on_duty], end[on_duty])
+            busy += union(start[on_duty], end[on_duty]).length_ps
             span += max(end.max(), run_end.max(initial=0)) - min(start.min(), run_start.min(initial=start.min()))
     return busy / span if span else np.nan
-
-
-def union_length(start: np.ndarray[Any, np.dtype[np.int64]], end: np.ndarray[Any, np.dtype[np.int64]]) -> int:
-    """Return the length of the union of intervals."""
-    if not len(start):
-        return 0
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], end[order]
-    reached = np.maximum.accumulate(end)
-    covered = np.maximum(start[1:], reached[:-1])
-    return int(end[0] - start[0] + np.maximum(end[1:] - covered, 0).sum())

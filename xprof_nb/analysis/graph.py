@@ -14,7 +14,7 @@ from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat
 from xprof_nb.analysis.categories import category
 from xprof_nb.analysis.op_identity import in_cell, readable_program
-from xprof_nb.analysis.programs import label, listed, matching_programs, why_undescribed
+from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
@@ -22,6 +22,7 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Computation, Instruction, Program
+from xprof_nb.model.units import listed
 
 MOST_NODES, MOST_NEIGHBOURS = 500, 60
 _LONGEST_TEXT = 4000
@@ -203,7 +204,7 @@ def _with_fused(program: Program, found: Neighbourhood) -> tuple[dict[str, tuple
     if found.cut:
         operands, users = (sum(side) for side in zip(*found.cut.values(), strict=True))
         notes.append(
-            f"{operands:,} operands and {users:,} users of {listed(list(found.cut))} are left out: at most "
+            f"{operands:,} operands and {users:,} users of {listed(found.cut)} are left out: at most "
             f"{MOST_NEIGHBOURS} of each, {MOST_NODES} nodes in all. A smaller radius or another op= shows others."
         )
     return nodes, notes

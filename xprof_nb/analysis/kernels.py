@@ -72,7 +72,7 @@ def kernels(profile: ProfileData, selection: Selection, like_xprof: bool) -> Ans
     total_ps = frame["time_ps"].sum()
     frame["time_fraction"] = frame["time_ps"] / total_ps if total_ps else np.nan
     frame = frame.sort_values(["time_ps", "kernel"], ascending=[False, True], kind="stable").reset_index(drop=True)
-    said = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    said = [*profile.all_notes]
     return Answer(frame[COLUMNS], _summary(frame), (*said, *_why_empty(profile, parts)))
 
 

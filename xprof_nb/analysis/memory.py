@@ -20,7 +20,7 @@ from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, coded
+from xprof_nb.model.columns import Columns, as_frame, coded, number
 from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.tensorflow import dtype_names
@@ -254,7 +254,7 @@ def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
         mine = timeline.chosen[codes == table.allocators.index(name)]
         at_peak = frame.iloc[row]
         lifetime = table.lifetime_peak_bytes[mine]
-        capacity = _number(at_peak["capacity_bytes"])
+        capacity = number(at_peak["capacity_bytes"])
         holders = _holders(timeline, row)
         found.append(
             {
@@ -263,13 +263,13 @@ def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
                 "allocator": name,
                 "peak_bytes": float(at_peak["total_bytes"]),
                 "peak_ps": int(at_peak["start_ps"]),
-                "peak_heap_bytes": _number(at_peak["heap_bytes"]),
-                "peak_stack_bytes": _number(at_peak["stack_bytes"]),
-                "peak_free_bytes": _number(at_peak["free_bytes"]),
+                "peak_heap_bytes": number(at_peak["heap_bytes"]),
+                "peak_stack_bytes": number(at_peak["stack_bytes"]),
+                "peak_free_bytes": number(at_peak["free_bytes"]),
                 "capacity_bytes": capacity,
                 "capacity_fraction": float(at_peak["total_bytes"]) / capacity if capacity else None,
-                "fragmentation_fraction": _number(at_peak["fragmentation_fraction"]),
-                "lifetime_peak_bytes": _number(np.nanmax(lifetime)) if (~np.isnan(lifetime)).any() else None,
+                "fragmentation_fraction": number(at_peak["fragmentation_fraction"]),
+                "lifetime_peak_bytes": number(np.nanmax(lifetime)) if (~np.isnan(lifetime)).any() else None,
                 "allocation_count": int((~table.is_free[mine]).sum()),
                 "free_count": int(table.is_free[mine].sum()),
                 "holder_count": len(holders),
@@ -319,10 +319,6 @@ def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
         sums = {"bytes": float(rest["bytes"].sum()), "count": int(rest["count"].sum())}
         shown.append({"holder": f"{units.count(len(rest))} smaller ones", **sums, **dict.fromkeys(_DESCRIPTION)})
     return shown
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _summary(allocators: list[dict[str, Any]]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.collective_ops import moving_keys
-from xprof_nb.analysis.intervals import Moments, union
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import HostPart, Selection, in_selection
 from xprof_nb.analysis.step_spans import steps_at, steps_of_ops
 from xprof_nb.formats.asynchronous import start_keys
+from xprof_nb.model.intervals import Moments, union
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 

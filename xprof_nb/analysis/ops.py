@@ -20,6 +20,7 @@ from xprof_nb.model.columns import as_frame, texts
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.roofs import roofs_of
+from xprof_nb.model.units import SUSPICIOUS_FRACTION, listed
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +58,6 @@ ON_CHIP = ["on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem
 TRAFFIC = ["bytes_accessed", "hbm_bytes", *ON_CHIP]
 COSTS = ["flops", "model_flops", *TRAFFIC]
 _ON_THE_LINK = {"collective": "link", "host": "host"}
-SUSPICIOUS_FRACTION = 1.05
 _WORTH_SAYING = 0.05
 """Share of the busy time."""
 
@@ -279,7 +279,7 @@ def summary(table: OpTable) -> dict[str, Any]:
 
 def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[str, ...]:
     """Return what the numbers leave out, and why."""
-    said = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    said = [*profile.all_notes]
     if not len(frame):
         said.append(_why_empty(profile))
         return tuple(said)
@@ -299,8 +299,8 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
     )
     if missing:
         said.append(
-            f"The profile lacks the HLO, or has damaged HLO, of {', '.join(missing[:5])}"
-            f"{' and others' if len(missing) > 5 else ''}: their ops have no source and no FLOPs of our own counting."
+            f"The profile lacks the HLO, or has damaged HLO, of {listed(missing)}: "
+            "their ops have no source and no FLOPs of our own counting."
         )
     said += _opaque(frame, table.busy_ps)
     over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]

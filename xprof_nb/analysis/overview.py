@@ -20,6 +20,7 @@ from xprof_nb.analysis.step_costs import step_times_and_busy
 from xprof_nb.analysis.steps import steps
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import number
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -103,30 +104,30 @@ def _device_rows(
     against = _against(counted, peaks)
     roof = f"{units.bytes_per_s(hbm.value)} ({hbm.label})" if hbm else "an unknown peak"
     return {
-        "device_busy_fraction": (_known(1 - idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
-        "device_idle_fraction": (_known(idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
+        "device_busy_fraction": (number(1 - idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
+        "device_idle_fraction": (number(idle_ps / total_ps if total_ps else np.nan), "fraction", BUSY_MEANS),
         "device_duty_cycle_fraction": (
-            _known(duty_cycle(profile, selection)),
+            number(duty_cycle(profile, selection)),
             "fraction",
             "by chip, time in which an op other than a wait for the host ran, from first op to last (as xprof)",
         ),
         "flops_utilization": (
-            _known(needed_s / (busy_s if like_xprof else total_s)),
+            number(needed_s / (busy_s if like_xprof else total_s)),
             "fraction",
             f"time the FLOPs of all ops need at {against} / time",
         ),
         "busy_flops_utilization": (
-            _known(needed_s / busy_s),
+            number(needed_s / busy_s),
             "fraction",
             f"time the FLOPs of all ops need at {against} / busy time",
         ),
         "hbm_utilization": (
-            _known(hbm_bytes / total_s / hbm.value if hbm else np.nan),
+            number(hbm_bytes / total_s / hbm.value if hbm else np.nan),
             "fraction",
             f"bytes to and from main memory / time / {roof}",
         ),
-        "flops": (_known(flops), "FLOP", "counted from the HLO, or as the runtime states them"),
-        "hbm_bytes": (_known(hbm_bytes), "B", "traffic of main memory"),
+        "flops": (number(flops), "FLOP", "counted from the HLO, or as the runtime states them"),
+        "hbm_bytes": (number(hbm_bytes), "B", "traffic of main memory"),
     }
 
 
@@ -152,12 +153,12 @@ def _host_rows(profile: ProfileData, selection: Selection) -> dict[str, _Row]:
     compiled = sum(trace.compilations.total_ps for trace in chosen_hosts(profile, selection))
     return {
         "step_busy_fraction": (
-            _known(busy_ps / time_ps if time_ps else np.nan),
+            number(busy_ps / time_ps if time_ps else np.nan),
             "fraction",
             "device time of the whole steps in which an op ran",
         ),
         "step_host_fraction": (
-            _known(max(1 - busy_ps / time_ps, 0.0) if time_ps else np.nan),
+            number(max(1 - busy_ps / time_ps, 0.0) if time_ps else np.nan),
             "fraction",
             "device time of the whole steps in which no op ran: the host launched, fed or waited",
         ),
@@ -181,10 +182,6 @@ def _precision_rows(shares: list[dict[str, Any]]) -> dict[str, _Row]:
             f"FLOPs in {bits} types, of those that are known",
         )
     return rows
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _bound_by(rated: pd.DataFrame) -> str | None:

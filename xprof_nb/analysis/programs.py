@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xprof_nb.analysis.op_identity import readable_program
 from xprof_nb.errors import UsageError
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
-
-_MOST_NAMED = 10
+from xprof_nb.model.units import listed
 
 
 def matching_programs(profile: ProfileData, wanted: str | int | None) -> list[Program]:
@@ -37,12 +34,6 @@ def names_of(program: Program) -> tuple[str, str, str]:
 def label(program: Program) -> str:
     """Return the program as XLA labels it, ``jit_step(7)``."""
     return f"{program.name}({program.id})"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first few names as a list."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def why_undescribed(profile: ProfileData, wanted: str | int | None) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_roofline
 from xprof_nb.analysis.link_traffic import link_bytes
-from xprof_nb.analysis.ops import COSTS, SUSPICIOUS_FRACTION, OpTable
+from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
 from xprof_nb.model import units
@@ -18,6 +18,7 @@ from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.units import SUSPICIOUS_FRACTION
 
 LEVELS = ["hbm", "vmem_read", "vmem_write", "cmem_read", "cmem_write", "link"]
 LATENCY_FRACTION = 0.1

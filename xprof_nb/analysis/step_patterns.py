@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.intervals import union
 from xprof_nb.model.columns import Columns, stacked
+from xprof_nb.model.intervals import union
 from xprof_nb.model.trace import ProgramRuns
 
 LONGEST_PATTERN = 64

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.intervals import union
 from xprof_nb.analysis.selection import Selection, checked_hosts, is_chosen, program_rows
 from xprof_nb.analysis.step_spans import CUT, step_spans, steps_of_ops
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import number, words
+from xprof_nb.model.intervals import union
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -123,11 +123,11 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "step_count": int(frame.loc[~frame["is_partial"].astype(bool), "step"].nunique()) if len(frame) else 0,
         "partial_count": int(frame.loc[frame["is_partial"].astype(bool), "step"].nunique()) if len(frame) else 0,
         "kind": str(frame["kind"].iloc[0]) if len(frame) else None,
-        "step_time_mean_ps": _number(times.mean()),
-        "step_time_sd_ps": _number(times.std(ddof=1)),
-        "step_time_min_ps": _number(times.min()),
-        "step_time_max_ps": _number(times.max()),
-        "step_time_median_ps": _number(times.median()),
+        "step_time_mean_ps": number(times.mean()),
+        "step_time_sd_ps": number(times.std(ddof=1)),
+        "step_time_min_ps": number(times.min()),
+        "step_time_max_ps": number(times.max()),
+        "step_time_median_ps": number(times.median()),
         "compile_time_ps": _compile_total(frame),
         **_spread(counted),
     }
@@ -178,7 +178,7 @@ def _sentence(summary: dict[str, Any], meaning: str) -> str:
 
 
 def _notes(profile: ProfileData, frame: pd.DataFrame) -> tuple[str, ...]:
-    notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    notes = [*profile.all_notes]
     if not len(frame):
         any_step = any(len(step_spans(trace)) for trace in profile.hosts)
         notes.append("The profile has steps, but none in the chosen part of it." if any_step else _NO_STEPS)
@@ -211,7 +211,3 @@ def _numbers(steps_of: pd.Series) -> str:
     return ", ".join(str(number) for number in numbers[:5]) + (
         f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
     )
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -89,7 +89,7 @@ def trace(profile: ProfileData, selection: Selection, shown_ps: Span, markers: S
         "markers": [dict(marker) for marker in markers],
         "sentence": _sentence(profile, frame, length),
     }
-    notes = [*profile.notes, *(text for host in profile.hosts for text in host.notes)]
+    notes = [*profile.all_notes]
     if not has_events:
         notes.append(_NOTHING)
     notes += not_applied(selection, ("program",), "a timeline shows every program; search for one by name")

@@ -16,6 +16,7 @@ from xprof_nb.analysis.timeline_sums import children_of, parent_of
 from xprof_nb.analysis.timeline_tracks import Track, timeline_of
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import number
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -87,15 +88,15 @@ def _op(profile: ProfileData, trace: HostTrace, event: int) -> dict[str, Any]:
     described = described_keys(profile, trace).iloc[int(ops.key[event])]
     seconds = float(ops.self_ps[event]) * 1e-12
     occurrences = int(ops.occurrences[event])
-    flops, moved = (_number(described[name] * occurrences) for name in ("flops", "bytes_accessed"))
+    flops, moved = (number(described[name] * occurrences) for name in ("flops", "bytes_accessed"))
     if ops.contains[event]:
         flops = moved = None  # what it contains carries the cost
-    transfer_ps = _number(ops.transfer_ps[event])
+    transfer_ps = number(ops.transfer_ps[event])
     moving_s = transfer_ps * 1e-12 if transfer_ps else seconds
     peaks = trace.devices[int(ops.device[event])].peaks
     flops_per_s = flops / seconds if flops and seconds > 0 else None
     bytes_per_s = moved / moving_s if moved and moving_s > 0 else None
-    hbm = _number(described["hbm_bytes"] * occurrences)
+    hbm = number(described["hbm_bytes"] * occurrences)
     hbm_per_s = hbm / moving_s if hbm and moved and moving_s > 0 else None
     step = int(ops.step[event])
     stats = {
@@ -106,7 +107,7 @@ def _op(profile: ProfileData, trace: HostTrace, event: int) -> dict[str, Any]:
     }
     return {
         **_identity(described),
-        "self_time_ps": _number(ops.self_ps[event]),
+        "self_time_ps": number(ops.self_ps[event]),
         "transfer_ps": transfer_ps,
         "flops": flops,
         "bytes_accessed": moved,
@@ -163,10 +164,6 @@ def _named(lanes: Lanes, row: int) -> dict[str, Any]:
 def _bounded(text: str) -> str:
     more = len(text) - LONGEST_TEXT
     return text if more <= 0 else f"{text[:LONGEST_TEXT]}… ({more:,} more characters)"
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _frame(summary: dict[str, Any]) -> pd.DataFrame:

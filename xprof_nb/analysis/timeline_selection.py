@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.intervals import Moments, union
 from xprof_nb.analysis.moving_spans import computing_keys
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline import MOST_OPEN, shown, window
@@ -21,6 +20,7 @@ from xprof_nb.analysis.timeline_sums import sums
 from xprof_nb.analysis.timeline_tracks import Timeline, timeline_of
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.intervals import Moments, union
 from xprof_nb.model.profile import ProfileData
 
 Ints = NDArray[np.int64]

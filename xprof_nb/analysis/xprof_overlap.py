@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.intervals import Moments, union
 from xprof_nb.analysis.selection import Selection, chosen_hosts, is_chosen, not_applied
 from xprof_nb.formats.asynchronous import first_in_first_out
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.intervals import Moments, union
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 

@@ -8,6 +8,7 @@ from xprof_nb.errors import DamagedFileError, NotAProfileError, ProfileError
 from xprof_nb.formats import codes, wire
 from xprof_nb.formats.sniff import PROFILE_HINT, replaced_at, sniff
 from xprof_nb.formats.source import Source
+from xprof_nb.formats.varint import read_varint
 
 _PLANE, _SPACE_TEXTS = 0x0A, (0x12, 0x1A, 0x22)
 _PLANE_FIELDS = (0x08, 0x12, 0x1A, 0x22, 0x2A, 0x32)
@@ -67,31 +68,19 @@ def _begins_like_a_profile(data: memoryview) -> bool:
     """Whether the first field is one of a space's and, if a plane, begins with a field of a plane."""
     if data[0] in _SPACE_TEXTS:
         return True
-    _, start = _number(data, 1)
+    _, start = read_varint(data, 1)
     return data[0] == _PLANE and (start >= len(data) or data[start] in _PLANE_FIELDS)
 
 
 def _cut(source: Source, position: int) -> str:
     """Describe a file that ends inside the field whose tag, length or fixed-size value is at ``position``."""
-    size, start = _number(source.view, position)
+    size, start = read_varint(source.view, position)
     missing = start + size - len(source)
     if not 0 < missing <= _BELIEVABLE_BYTES:
         return "ends early, or a length in it is wrong"
     name = _partial_name(source, start)
     what = f"plane {name!r}" if name else "its last part"
     return f"ends early: {what} needs {missing:,} more byte{'s' * (missing != 1)}"
-
-
-def _number(data: memoryview, position: int) -> tuple[int, int]:
-    """Return the varint at ``position``, as far as the bytes go, and where it ends."""
-    value = shift = 0
-    while position < len(data):
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            break
-    return value, position
 
 
 def _partial_name(source: Source, start: int) -> str:

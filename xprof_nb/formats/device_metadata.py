@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.formats.varint import read_varint
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns
 
@@ -38,26 +39,13 @@ def varint_fields(message: bytes) -> list[tuple[int, int]]:
     """Return (field, value) of the scalar fields of a small message; nested fields are stepped over."""
     fields, position = [], 0
     while position < len(message):
-        tag, position = _varint(message, position)
-        value, position = _varint(message, position)
+        tag, position = read_varint(message, position)
+        value, position = read_varint(message, position)
         if tag & 7 == 2:
             position += value
         else:
             fields.append((tag >> 3, value))
     return fields
-
-
-def _varint(message: bytes, position: int) -> tuple[int, int]:
-    """Return a number of at most 64 bits and what follows it; protobuf writes none of more than 10 bytes."""
-    value = shift = 0
-    while position < len(message) and shift < 70:
-        byte = message[position]
-        position += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            break
-    return value % 2**64, position
 
 
 def _texts(plane: XPlane, stat: str) -> NDArray[np.object_]:
@@ -72,8 +60,8 @@ def _traffic(breakdown: bytes | None) -> tuple[float, ...]:
     hbm = read = written = cmem_read = cmem_written = 0
     position = 0
     while position < len(breakdown):
-        _, position = _varint(breakdown, position)
-        size, position = _varint(breakdown, position)
+        _, position = read_varint(breakdown, position)
+        size, position = read_varint(breakdown, position)
         access = dict(varint_fields(breakdown[position : position + size]))
         position += size
         count, space = access.get(3, 0), access.get(2)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from xprof_nb.model.device import Device
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import OpEvents, ProgramRuns
+from xprof_nb.model.units import listed
 
 EARLY_FRACTION, EARLY_ALONE_FRACTION = 0.1, 0.5
 """Share of the capture by which a lane ends before the others, or before the end of the capture, to be named."""
-_MOST_NAMED = 5
 
 
 def warnings(
@@ -75,7 +75,7 @@ def _undescribed(runs: ProgramRuns, programs: Mapping[int, Program]) -> list[str
     }
     if not labels:
         return []
-    shown = ", ".join(sorted(labels)[:_MOST_NAMED]) + (" and others" if len(labels) > _MOST_NAMED else "")
+    shown = listed(sorted(labels))
     cause = (
         "Compilations for the CPU in the same process replace the HLO of the TPU's programs in the profile"
         if programs
@@ -92,7 +92,6 @@ def _other_cores(devices: Sequence[Device]) -> list[str]:
     if not others:
         return []
     return [
-        f"{len(others)} SparseCores were traced too ({', '.join(others[:_MOST_NAMED])}"
-        f"{' and others' if len(others) > _MOST_NAMED else ''}). They are devices of their own, in no sum over the "
-        f"TensorCores: ask with device={others[0]!r}."
+        f"{len(others)} SparseCores were traced too ({listed(others)}). They are devices of their own, in no sum over "
+        f"the TensorCores: ask with device={others[0]!r}."
     ]

@@ -21,6 +21,7 @@ from xprof_nb.model.activity import (
     HostActivity,
     no_activity,
 )
+from xprof_nb.model.intervals import union
 from xprof_nb.model.trace import StepMarks
 
 Rows = NDArray[np.int64]
@@ -103,8 +104,8 @@ def _other_work(plane: XPlane, lines: NDArray[np.int32], marks: StepMarks) -> tu
         begin = events.starts_of(rows)
         end = begin + events.duration_ps[rows]
         inner = ~_holds_a_mark(begin, end, marks) & (end > begin)
-        begin, end = _merged(begin[inner], end[inner])
-        parts.append(np.stack([begin, end, np.full(len(begin), line)]))
+        waited = union(begin[inner], end[inner])
+        parts.append(np.stack([waited.begin_ps, waited.end_ps, np.full(len(waited.begin_ps), line)]))
     begin, end, line_of = np.concatenate(parts, axis=1)
     return begin, end, line_of
 
@@ -115,12 +116,3 @@ def _holds_a_mark(begin: Rows, end: Rows, marks: StepMarks) -> NDArray[np.bool_]
     following = np.searchsorted(marks.start_ps, begin)
     mark_end = np.append(marks.start_ps + marks.duration_ps, np.iinfo(np.int64).max)
     return np.asarray(mark_end[following] <= end, np.bool_)
-
-
-def _merged(begin: Rows, end: Rows) -> tuple[Rows, Rows]:
-    if not len(begin):
-        return begin, end
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate(end[order])
-    opens = np.append(True, begin[1:] > end[:-1])
-    return begin[opens], end[np.append(np.flatnonzero(opens)[1:] - 1, len(end) - 1)]

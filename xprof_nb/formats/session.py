@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.compilations import Compilations
+from xprof_nb.model.intervals import union
 
 _VERSION = re.compile(r"version$|driver", re.IGNORECASE)
 _COMPILES = re.compile(
@@ -53,8 +54,5 @@ def compilations(plane: XPlane | None) -> Compilations:
         return Compilations()
     rows = np.flatnonzero(compiles[plane.events.metadata])
     start = plane.events.starts_of(rows)
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], np.maximum.accumulate((start + plane.events.duration_ps[rows])[order])
-    first = np.append(True, start[1:] > end[:-1])[: len(start)]
-    last = np.append(np.flatnonzero(first)[1:] - 1, len(end) - 1) if len(end) else np.empty(0, np.int64)
-    return Compilations(start[first], end[last])
+    compiling = union(start, start + plane.events.duration_ps[rows])
+    return Compilations(compiling.begin_ps, compiling.end_ps)

@@ -7,6 +7,7 @@ from typing import Any
 
 from xprof_nb.errors import ProfileError
 from xprof_nb.formats import xspace
+from xprof_nb.formats.varint import read_varint
 
 _HEAD_BYTES = 96
 _MOST_PLANES = 1000
@@ -30,8 +31,8 @@ def wall_clock(read: Callable[[int, int], bytes], size_bytes: int) -> tuple[int,
     position = 0
     for _ in range(_MOST_PLANES):
         head = read(position, min(position + _HEAD_BYTES, size_bytes))
-        tag, start = _varint(head, 0)
-        length, start = _varint(head, start)
+        tag, start = read_varint(head, 0)
+        length, start = read_varint(head, start)
         end = position + start + length
         if tag & 7 != _LENGTH or end > size_bytes:
             return None
@@ -64,19 +65,8 @@ def _plane_name(head: bytes) -> bytes:
     """Return the name a plane begins with, as protobuf writes it: after its id, before everything else."""
     position = 0
     while position < len(head):
-        tag, position = _varint(head, position)
-        value, position = _varint(head, position)
+        tag, position = read_varint(head, position)
+        value, position = read_varint(head, position)
         if tag & 7 == _LENGTH:
             return head[position : position + value] if tag >> 3 == _NAME else b""
     return b""
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(data) and shift < 70:
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            break
-    return value, position

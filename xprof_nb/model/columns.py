@@ -13,6 +13,7 @@ JavaScript number cannot hold travel as ``str``.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -133,6 +134,11 @@ def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     number: dict[Any, int] = {}
     codes = [number.setdefault(row, len(number)) for row in zip(*columns, strict=True)]
     return np.array(codes, np.int64), list(number)
+
+
+def number(value: Any) -> float | None:
+    """Return what a summary holds of a number: None where it is missing or beyond all bounds."""
+    return float(value) if math.isfinite(value) else None
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

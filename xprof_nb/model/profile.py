@@ -48,6 +48,11 @@ class ProfileData:
         return self.identify()
 
     @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What was joined, left out or is missing, and what each host's file says of itself."""
+        return (*self.notes, *(text for host in self.hosts for text in host.notes))
+
+    @property
     def devices(self) -> tuple[Device, ...]:
         """Every device of every host."""
         return tuple(device for host in self.hosts for device in host.devices)

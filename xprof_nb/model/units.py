@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, SupportsFloat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 MISSING = "–"
 THIN_SPACE = "\u2009"
@@ -48,6 +48,13 @@ def bytes_per_s(value: Number) -> str:
 def size(value: Number) -> str:
     """Return a size in bytes: ``"12.1 GiB"``."""
     return _scaled(value, _BINARY, per_unit=1024.0)
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return the first few names, and how many more there are: ``"a, b and 3 more"``."""
+    known = list(names)
+    more = f" and {len(known) - most:,} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
 
 
 def percent(fraction: Number) -> str:

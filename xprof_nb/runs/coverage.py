@@ -11,12 +11,12 @@ from xprof_nb.formats import wire
 from xprof_nb.formats.codes import LENGTH, VARINT
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
+from xprof_nb.model.units import listed
 
 _NUMBERED = re.compile(
     r"(.*(?:^|[-_.])(?:w|host|worker|process|proc|rank|task)[-_]?)(\d{1,5})(?:[-_]of[-_](\d{1,5}))?$", re.I
 )
 _MODULE, _DEVICE_ASSIGNMENT, _REPLICAS, _PARTITIONS = 1, 15, 1, 2
-_MOST_NAMED = 5
 _MOST_DEVICES = 1_000_000
 _MOST_HOSTS = 10_000
 
@@ -44,7 +44,7 @@ def _missing_hosts(hosts: Sequence[str]) -> Iterator[str]:
     stem = stems.pop()
     yield (
         f"Hosts found {len(hosts)} of {'' if stated else 'at least '}{count}: "
-        f"no file of {_some(f'{stem}{number}' for number in missing)}."
+        f"no file of {listed(f'{stem}{number}' for number in missing)}."
     )
 
 
@@ -59,7 +59,7 @@ def _missing_devices(traces: Sequence[HostTrace], programs: Mapping[int, Program
     ]
     wanted, replicas, parts, name = max(spread, default=(0, 0, 0, ""))
     chips = sorted({device.global_chip for device in devices if device.global_chip is not None})
-    here = f" The chips traced are {_some(map(str, chips))}." if chips else ""
+    here = f" The chips traced are {listed(map(str, chips))}." if chips else ""
     if len(devices) < wanted <= _MOST_DEVICES:
         yield (
             f"Devices traced {len(devices)} of {wanted}: {name} runs on {wanted} "
@@ -67,7 +67,7 @@ def _missing_devices(traces: Sequence[HostTrace], programs: Mapping[int, Program
             "and open the folder that holds the files of all hosts."
         )
     elif not wanted and chips and chips[0] > 0:
-        yield f"Devices of other hosts are not in this profile: its chips are {_some(map(str, chips))} of more."
+        yield f"Devices of other hosts are not in this profile: its chips are {listed(map(str, chips))} of more."
 
 
 def _spread(ran: Iterable[int], programs: Mapping[int, Program]) -> Iterator[tuple[int, int, int]]:
@@ -102,9 +102,3 @@ def _fields(
         table = np.empty((count, 4), np.int64)
         wire.scan(buf, start, end, table)
     return table
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
-    shown = ", ".join(listed[:_MOST_NAMED])
-    return f"{shown} and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else shown

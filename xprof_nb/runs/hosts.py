@@ -11,11 +11,11 @@ from xprof_nb.errors import DamagedFileError
 from xprof_nb.model.aligned import renumbered, shifted
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
+from xprof_nb.model.units import listed
 
 LARGEST_OFFSET_PS = 3600 * 10**12
 """Hosts started further apart than this are not one capture, or their clocks are wrong."""
 _SMALLEST_FINGERPRINT = 2**32
-_MOST_NAMED = 8
 
 Decoded = tuple[HostTrace, Mapping[int, Program]]
 
@@ -43,7 +43,7 @@ def _aligned(traces: list[HostTrace]) -> tuple[list[HostTrace], list[str]]:
     unknown = [trace.host for trace in traces if trace.session_ns is None]
     if unknown:
         return traces, [
-            f"The files of {_some(unknown)} do not say when they were started: each host's times count from its own "
+            f"The files of {listed(unknown)} do not say when they were started: each host's times count from its own "
             "start, and windows of different hosts cannot be compared."
         ]
     starts_ns = [trace.session_ns[0] for trace in traces if trace.session_ns]
@@ -57,7 +57,7 @@ def _aligned(traces: list[HostTrace]) -> tuple[list[HostTrace], list[str]]:
     later = [
         f"{trace.host} {offset / 1e9:+,.3f} ms" for trace, offset in zip(traces, offsets_ps, strict=True) if offset
     ]
-    notes = [f"Times count from the start of the earliest host; started later: {_some(later)}."] if later else []
+    notes = [f"Times count from the start of the earliest host; started later: {listed(later)}."] if later else []
     return moved, [*notes, *_apart(moved)]
 
 
@@ -95,7 +95,7 @@ def _unambiguous(
         if given:
             said = [f"{ids[old]}({old}) is {new}" for old, new in given.items()]
             notes.append(
-                f"{trace.host} numbers other programs as an earlier host does; its ids in this profile: {_some(said)}."
+                f"{trace.host} numbers other programs as an earlier host does; its ids in this profile: {listed(said)}."
             )
     return changed, programs, notes
 
@@ -132,8 +132,3 @@ def _same(first: Program, second: Program) -> bool:
 
 def _outline(program: Program) -> dict[str, tuple[str, str]]:
     return {name: (found.opcode, str(found.shape)) for name, found in program.instructions.items()}
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else shown

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xprof_nb.errors import DamagedFileError, NotFoundError, ProfileError
+from xprof_nb.model.units import listed
 from xprof_nb.runs import sidecar
 from xprof_nb.runs.places import LOCAL, Entry, Place, locate
 
@@ -301,7 +302,7 @@ def _searched(place: Place, where: str, found: Scan) -> str:
     if found.truncated:
         said += ", and stopped there"
     if found.unreadable:
-        said += f"; could not list {_listed(found.unreadable)}"
+        said += f"; could not list {listed(found.unreadable)}"
     return f"{said}. It {_holds(place, where)}"
 
 
@@ -319,9 +320,4 @@ def _holds(place: Place, folder: str) -> str:
     except OSError as refused:
         return f"may not be read ({refused.strerror or refused})."
     names = sorted(entry.name + "/" * entry.is_folder for entry in listing)
-    return f"holds {_listed(names)}." if names else "is empty."
-
-
-def _listed(names: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(names[:6])
-    return f"{shown} and {len(names) - 6:,} more" if len(names) > 6 else shown
+    return f"holds {listed(names)}." if names else "is empty."
