@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis import xprof_compat, xprof_roofline
 from xprof_nb.analysis.link_traffic import link_bytes
-from xprof_nb.analysis.ops import COSTS, OpTable
+from xprof_nb.analysis.ops import COSTS, ON_CHIP, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, as_frame, texts
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.units import SUSPICIOUS_FRACTION
@@ -97,52 +99,58 @@ def measured(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame
     frame
         ``time_ps, moved_ps``, the costs, and ``compute_ps`` as of `compute_dtype.with_roofs`.
     """
-    frame = frame.reset_index(drop=True)
-    for column in COLUMNS:
-        if column not in frame:
-            frame[column] = None if column in _WORDS else np.nan
+    nothing = np.full(len(frame), np.nan)
+    given = {name: texts(frame[name]) if name in frame else texts(nothing) for name in _WORDS}
+    named = [name for name in (*COLUMNS, *ON_CHIP, "compute_ps") if name not in {"level", "name", "bound_by", *_WORDS}]
+    numbers = {name: frame[name].to_numpy(np.float64) if name in frame else nothing for name in named}
     for way in ("read", "write"):
-        cmem = frame[f"cmem_{way}_bytes"]
-        frame[f"vmem_{way}_bytes"] = frame[f"on_chip_{way}_bytes"] - cmem.fillna(0)
-    time_s, moved_s = (frame[name].where(frame[name] > 0) * 1e-12 for name in ("time_ps", "moved_ps"))
-    flops = frame["flops"].astype(float)
-    frame["flops_per_s"] = flops / time_s
-    frame["bytes_per_s"] = frame["bytes_accessed"] / moved_s
-    frame["time_fraction"] = frame["time_ps"] / total_ps if total_ps else np.nan
-    frame["arithmetic_intensity"] = flops / frame["bytes_accessed"].where(frame["bytes_accessed"] > 0)
-    frame["flops_utilization"] = frame["compute_ps"] * 1e-12 / time_s
-    # A row of several types is measured against the rate at which its mix of FLOPs could run.
-    mixed = flops / (frame["compute_ps"].where(frame["compute_ps"] > 0) * 1e-12)
-    roof = frame["roof_flops_per_s"].astype(float)
-    frame["roof_flops_per_s"] = roof.where(roof.notna(), mixed)
-    attainable = frame["roof_flops_per_s"]
-    for level in LEVELS:
-        moved, peak = frame[f"{level}_bytes"].astype(float), peaks.bytes_per_s.get(level)
-        intensity = flops / moved.where(moved > 0)
-        frame[f"{level}_arithmetic_intensity"] = intensity
-        frame[f"{level}_bytes_per_s"] = moved / moved_s
-        frame[f"{level}_utilization"] = moved / moved_s / (peak.value if peak else np.nan)
-        allowed = intensity * (peak.value if peak else np.nan)
-        attainable = pd.concat([attainable, allowed], axis=1).min(axis=1)
-    frame["attainable_flops_per_s"] = attainable.where(flops > 0)
-    used = frame[list(_RESOURCES)].astype(float)
-    frame["efficiency_fraction"] = used.max(axis=1)
-    frame["bound_by"] = _bound_by(frame, used)
-    frame["is_suspicious"] = (used > SUSPICIOUS_FRACTION).any(axis=1)
-    for name in _WORDS:
-        frame[name] = words(frame[name])
-    for name in ("step", "occurrences"):
-        frame[name] = frame[name].astype("Int64")
-    return frame
+        numbers[f"vmem_{way}_bytes"] = numbers[f"on_chip_{way}_bytes"] - np.nan_to_num(numbers[f"cmem_{way}_bytes"])
+    flops, accessed, compute_ps = (numbers[name] for name in ("flops", "bytes_accessed", "compute_ps"))
+    time_s, moved_s = op_tables.seconds(frame["time_ps"]), op_tables.seconds(frame["moved_ps"])
+    with np.errstate(all="ignore"):  # what overflows is infinite, as any float
+        # A row of several types is measured against the rate at which its mix of FLOPs could run.
+        mixed = flops / (np.where(compute_ps > 0, compute_ps, np.nan) * 1e-12)
+        roof = np.where(np.isnan(numbers["roof_flops_per_s"]), mixed, numbers["roof_flops_per_s"])
+        used = {"flops_utilization": compute_ps * 1e-12 / time_s}
+        attainable = roof
+        for level in LEVELS:
+            moved, peak = numbers[f"{level}_bytes"], peaks.bytes_per_s.get(level)
+            bandwidth = peak.value if peak else np.nan
+            intensity = flops / np.where(moved > 0, moved, np.nan)
+            numbers[f"{level}_arithmetic_intensity"] = intensity
+            numbers[f"{level}_bytes_per_s"] = moved / moved_s
+            used[f"{level}_utilization"] = moved / moved_s / bandwidth
+            attainable = np.fmin(attainable, intensity * bandwidth)
+        numbers |= {
+            "flops_per_s": flops / time_s,
+            "bytes_per_s": accessed / moved_s,
+            "time_fraction": numbers["time_ps"] / (total_ps or np.nan),
+            "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
+            "roof_flops_per_s": roof,
+            "attainable_flops_per_s": np.where(flops > 0, attainable, np.nan),
+            "efficiency_fraction": np.fmax.reduce([*used.values()]),
+            **used,
+        }
+    columns: Columns = {
+        **numbers,
+        **{name: frame[name].to_numpy(object) for name in ("level", "name")},
+        **given,
+        "bound_by": _bound_by(given["work_kind"], used),
+        "is_suspicious": np.logical_or.reduce([each > SUSPICIOUS_FRACTION for each in used.values()]),
+    }
+    measured = as_frame({name: columns[name] for name in COLUMNS})
+    return measured.astype({"step": "Int64", "occurrences": "Int64"})
 
 
-def _bound_by(frame: pd.DataFrame, used: pd.DataFrame) -> pd.Series[str]:
+def _bound_by(work_kind: NDArray[np.object_], used: Mapping[str, NDArray[np.float64]]) -> NDArray[np.object_]:
     """Return the resource nearest its roof; "latency" where none is near, None where no roof is known."""
-    best = used.max(axis=1)
-    nearest = used.fillna(-1.0).idxmax(axis=1).map(_RESOURCES)
-    bound = nearest.where(best >= LATENCY_FRACTION, "latency").where(best.notna(), None)
-    elsewhere = frame["work_kind"].map({"collective": "link", "host": "host"})
-    return words(bound.where(elsewhere.isna(), elsewhere))
+    each = np.array([*used.values()])
+    best = np.fmax.reduce(each)
+    nearest = np.array([_RESOURCES[name] for name in used], object)[np.argmax(np.nan_to_num(each, nan=-1.0), axis=0)]
+    nearest[~(best >= LATENCY_FRACTION)] = "latency"
+    nearest[np.isnan(best)] = None
+    elsewhere = {"collective": "link", "host": "host"}
+    return texts(elsewhere.get(kind, bound) for kind, bound in zip(work_kind, nearest, strict=True))
 
 
 def _with_longest_bound(frame: pd.DataFrame) -> pd.DataFrame:
