@@ -72,7 +72,7 @@ def test_the_kernel_answers_it(lab, run, open_notebook, screenshot):
     view.expect_answers_from("kernel")
     screenshot(page, "timeline-notebook-light")
 
-    x, y = view.widest_box("Ops")
+    x, y = view.point_at_a_box("Ops")
     page.mouse.click(x, y)
     expect(view.details).to_contain_text("self time")
     expect(view.details).to_contain_text("program")
@@ -109,7 +109,7 @@ def test_several_views_and_a_busy_kernel(lab, run, open_notebook):
     expect(cells(page).nth(2)).to_contain_text("busy")
     second.expect_answers_from("kernel")
     second.area.scroll_into_view_if_needed()
-    x, y = second.widest_box("Ops")
+    x, y = second.point_at_a_box("Ops")
     page.mouse.click(x, y)
     expect(second.details).to_contain_text("self time")
     assert first.is_whole()
@@ -157,6 +157,7 @@ def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, op
         assert view.area.locator(".jp-Timeline").get_attribute("data-theme") == "dark"
         screenshot(page, "timeline-reopened-dark")
     finally:
+        page.close()  # else it misses its server
         server.use_theme("JupyterLab Light")
         server.stop()
 
@@ -172,7 +173,7 @@ def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screensho
     document.get_by_role("tab", name="timeline").click()
     view = Timeline(document.get_by_role("tabpanel").last).wait()
     view.expect_answers_from("server")
-    x, y = view.widest_box("Ops")
+    x, y = view.point_at_a_box("Ops")
     page.mouse.click(x, y)
     expect(view.details).to_contain_text("self time")
     screenshot(page, "timeline-document-light")

@@ -88,8 +88,7 @@ def test_tracks(timeline):
 
 
 def test_reading(timeline, screenshot):
-    x, y = timeline.widest_box("Ops")
-    timeline.page.mouse.move(x, y)
+    x, y = timeline.point_at_a_box("Ops")
     expect(timeline.card).to_contain_text("CPU:0 › Ops")
     name = timeline.card.locator(".jp-Timeline-cardName").inner_text()
     timeline.page.mouse.click(x, y)
@@ -158,7 +157,10 @@ def test_by_keyboard_alone(timeline):
         if timeline.tree.evaluate("tree => tree === document.activeElement"):
             break
     page.keyboard.press("Home")
-    while "Ops" not in timeline.row("Ops").inner_text() or timeline.row("Ops").get_attribute("aria-selected") != "true":
+    for _ in timeline.names():
+        page.wait_for_timeout(100)
+        if timeline.row("Ops").get_attribute("aria-selected") == "true":
+            break
         page.keyboard.press("ArrowDown")
     page.keyboard.press(".")
     expect(timeline.said).to_contain_text("CPU:0 › Ops")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FIRST_ANSWER_MS = 60_000  # a first profile may wait for compiled code
 SETTLED_MS = 300
+POINTINGS = 5
 # How many pixels of a canvas are neither its most common colour nor nearly grey.
 COLOURED = """canvas => {
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -125,14 +126,24 @@ class Timeline:
         """Return how many pixels are coloured: boxes, not text and lines."""
         return int(self.area.locator(".jp-Timeline-tracksCanvas").evaluate(COLOURED))
 
-    def widest_box(self, track: str) -> tuple[float, float]:
-        """Return the place on the page of the widest box of a track."""
+    def point_at_a_box(self, track: str) -> tuple[float, float]:
+        """Put the pointer on the widest box of a track, once nothing moves any more, and return where that is."""
+        for _ in range(POINTINGS):
+            self.page.wait_for_timeout(SETTLED_MS)
+            x, y = self._widest_box(track)
+            self.page.mouse.move(x, y)
+            self.page.wait_for_timeout(SETTLED_MS)
+            if self.card.is_visible() and f"› {track}" in self.card.inner_text():
+                break
+        return x, y
+
+    def _widest_box(self, track: str) -> tuple[float, float]:
         row, canvas = self.row(track).bounding_box(), self.area.locator(".jp-Timeline-tracksCanvas")
         corner = canvas.bounding_box()
         top = row["y"] - corner["y"]
         script = f"(canvas, [top, bottom]) => ({WIDEST})([canvas, top, bottom])"
         found = canvas.evaluate(script, [top + 6, top + row["height"] - 2])
-        assert found["length"] > 3, f"no box on {track}"
+        assert found["length"] > 1, f"no box on {track}"
         return corner["x"] + found["x"], corner["y"] + found["y"] + 1
 
     def wheel(self, by: float, times: int = 1) -> None:
