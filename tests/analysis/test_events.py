@@ -14,6 +14,7 @@ from tests.many_events import write_many
 from tests.xspace_builder import PS_PER_MS, SpaceBuilder
 from xprof_nb.analysis.patterns import matching
 from xprof_nb.formats import xspace
+from xprof_nb.model import units
 
 MS = PS_PER_MS
 
@@ -62,7 +63,7 @@ def test_narrowed_by_name_window_device_program_and_length(tmp_path):
     result = profile.events(min_python_ps=1 * MS)
     assert "$a.py:1 short" not in result.frame["name"].tolist()
     assert len(result.frame) == 5  # the short event that is no Python call stays
-    assert any("1 Python calls shorter than 1 ms" in note or "1 Python calls" in note for note in result.notes)
+    assert any(note.startswith("Left out: 1 Python call shorter than 1.00 ms") for note in result.notes)
     first = profile.events(limit=2)
     assert (len(first.frame), first.summary["event_count"]) == (2, 6)
     assert any("first 2 of 6" in note for note in first.notes)
@@ -125,7 +126,7 @@ def test_the_last_of_a_million_and_a_half_is_found(tmp_path):
     python = int(np.count_nonzero(everything.frame["name"].astype(str).str.startswith("$")))
     filtered = profile.events(min_python_ps=10**9)
     assert len(filtered.frame) == 1_500_046 - python
-    assert any(f"{python:,} Python calls" in note for note in filtered.notes)
+    assert any(units.counted(python, "Python call") in note for note in filtered.notes)
 
 
 def test_millions_of_events_make_a_summary_without_an_object_each(tmp_path):

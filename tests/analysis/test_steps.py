@@ -143,6 +143,43 @@ def test_an_annotation_around_steps_is_no_step(tmp_path: Path) -> None:
     assert steps.summary["step_time_mean_ps"] == 20 * US
 
 
+def marks_of(folder: Path, *events: tuple[str, int, dict[str, Any]]) -> xp.Profile:
+    """Return a profile whose host has these events of 8 us, by name, start in us and stats."""
+    space = SpaceBuilder()
+    python = space.plane("/host:CPU").line("python")
+    for name, start, stats in events:
+        python.event(name, start * US, 8 * US, **stats)
+    return xp.open(space.write(folder))
+
+
+def test_marks_without_a_number_count_in_order(tmp_path: Path) -> None:
+    steps = marks_of(tmp_path, *(("train", 10 * n, {"_r": 1}) for n in range(4))).steps()
+    assert (steps.frame["step"].tolist(), steps.summary["kind"]) == ([0, 1, 2, 3], "marked")
+    assert steps.summary["step_time_mean_ps"] == 10 * US
+
+
+def test_numbered_marks_are_the_steps_where_there_are_any(tmp_path: Path) -> None:
+    events = [("train", 20 * n, {"_r": 1, "step_num": 5 + n}) for n in range(3)]
+    steps = marks_of(tmp_path, *events, ("serving", 11, {"_r": 1})).steps()
+    assert steps.frame["step"].tolist() == [5, 6, 7]
+
+
+def test_steps_as_tensorflow_marks_them(tmp_path: Path) -> None:
+    contexts = [("TraceContext", 10 * n, {"graph_type": "train", "step_num": 7 + n}) for n in range(3)]
+    steps = marks_of(tmp_path / "contexts", *contexts).steps()
+    assert (steps.frame["name"].tolist(), steps.frame["step"].tolist()) == (["train"] * 3, [7, 8, 9])
+    grouped = [("Keras", 10 * n, {"group_id": n, "step_name": f"train {30 + n}"}) for n in range(3)]
+    calls = [("FunctionRun", 10 * n + 9, {"_r": 1, "group_id": n}) for n in range(3)]
+    assert marks_of(tmp_path / "grouped", *grouped, *calls).steps().frame["step"].tolist() == [30, 31, 32]
+    loops = [("loop", 10 * n, {"_r": 1, "iter_num": 4 + n}) for n in range(3)]
+    assert marks_of(tmp_path / "loops", *loops).steps().frame["step"].tolist() == [4, 5, 6]
+
+
+def test_one_recorded_step_is_no_plural(corpus: Path) -> None:
+    (file,) = corpus.glob("v100-tf/plugins/profile/*/*.xplane.pb")
+    assert xp.open(file).steps().summary["sentence"] == "1 recorded step of 20.6 ms (19.9 ms to 21.3 ms by device)."
+
+
 def test_a_marked_step_whose_device_work_is_cut_is_partial(tmp_path: Path) -> None:
     space = SpaceBuilder()
     core = Core(space)

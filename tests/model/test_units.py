@@ -150,7 +150,3 @@ def test_counted(number, text):
 def test_counted_with_a_plural_of_its_own():
     assert units.counted(2, "launch", "launches") == "2 launches"
     assert units.counted(1, "launch", "launches") == "1 launch"
-
-
-def test_three_and_a_half_mebibytes_are_shown_as_such():
-    assert units.size(3.5 * 2**20) == "3.50 MiB"

@@ -286,4 +286,4 @@ def _notes(parts: Sequence[HostEvents], narrowed: Narrowed, with_stats: bool) ->
     if narrowed.min_python_ps is not None:
         left_out = sum(part.short_calls for part in parts)
         shorter = f"shorter than {units.duration(narrowed.min_python_ps)}"
-        yield f"Python calls {shorter} are left out: {units.count(left_out)}."
+        yield f"Left out: {units.counted(left_out, 'Python call')} {shorter}."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xprof_nb.formats import nesting, plausible
+from xprof_nb.formats import nesting, step_marks
 from xprof_nb.formats.cpu_launches import steps_of_ops
 from xprof_nb.formats.factors import factorized, matched, numbered, rows_where
 from xprof_nb.formats.host_ops import HostOps
@@ -29,15 +29,14 @@ _NEITHER = ("end: ", "ThreadpoolListener::", "ThunkExecutor::", "$")
 MARKER = "xprof_nb_marker"
 """A program of our own captures, run to wait for what was dispatched before it; no work of the user's."""
 _OP_STATS = ("hlo_op", "program_id", "run_id", "device_ordinal", "_p")
-_MARK_STATS = ("step_num", "_r")
 
 
 def read_host_ops(plane: XPlane, host: str) -> HostOps:
     """Return ops, program runs and step marks of a host whose processor ran the program."""
     rows, ends = _may_be_ops(plane), _ends(plane)
-    stats = plane.stats_of(rows, *_OP_STATS, *_MARK_STATS)
+    stats = plane.stats_of(rows, *_OP_STATS, *step_marks.STATS)
     events = plane.events
-    marks = _step_marks(plane, rows, *stats[len(_OP_STATS) :])
+    marks = step_marks.marks_among(plane, rows, *stats[len(_OP_STATS) :])
     present = stats[0].present
     rows = rows[present]
     hlo_op, program, run, ordinal_stat, serial = (stat.keep(present) for stat in stats[: len(_OP_STATS)])
@@ -78,23 +77,9 @@ def read_host_ops(plane: XPlane, host: str) -> HostOps:
 
 
 def read_step_marks(plane: XPlane) -> StepMarks:
-    """Return the events that `StepTraceAnnotation` left: root events with a step number."""
+    """Return the steps that were marked on a host."""
     rows = _may_be_ops(plane)
-    return _step_marks(plane, rows, *plane.stats_of(rows, *_MARK_STATS))
-
-
-def _step_marks(plane: XPlane, rows: Rows, number: StatColumn, root: StatColumn) -> StepMarks:
-    marked = number.present & root.present
-    rows, numbers = rows[marked], number.ints()[marked]
-    order = np.argsort(plane.events.starts_of(rows), kind="stable")
-    rows = rows[order]
-    names = np.array([*plane.metadata.name, ""], object)
-    return StepMarks(
-        name=names[plane.events.metadata[rows]],
-        number=plausible.step_numbers(numbers[order]),
-        start_ps=plane.events.starts_of(rows),
-        duration_ps=plane.events.duration_ps[rows],
-    )
+    return step_marks.marks_among(plane, rows, *plane.stats_of(rows, *step_marks.STATS))
 
 
 def _may_be_ops(plane: XPlane) -> Rows:
