@@ -270,13 +270,21 @@ def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise UsageError(f"{name} takes no {unknown[0]!r}", hint=f"It takes: {', '.join(known)}.")
-    answer = _finite(query.function(profile, query.params(**given)))
+    answer = _finite(_quietly(query.function, profile, query.params(**given)))
     if "compat" in given and not len(answer.frame):
         ours = ask(profile, name, {key: value for key, value in given.items() if key != "compat"})
         rows = units.counted(len(ours.frame), "row")
         left = (f"Ours has {rows}: leave out compat='xprof'.",) if len(ours.frame) else ours.notes
         answer = replace(answer, notes=(*answer.notes, *left))
     return replace(answer, notes=tuple(dict.fromkeys(answer.notes)))
+
+
+def _quietly(function: Callable[[ProfileData, Any], Answer], profile: ProfileData, params: Filters) -> Answer:
+    """Answer without warnings: numbers of a damaged file may overflow, and what does is taken out afterwards."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return function(profile, params)
 
 
 def _finite(answer: Answer) -> Answer:
