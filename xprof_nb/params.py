@@ -129,7 +129,7 @@ class EventsParams(Filters):
 
 @dataclass(frozen=True)
 class SqlParams(Filters):
-    """Parameters of ``sql``: one SELECT statement, the tables' schema without one; see `xprof_nb.analysis.sql`."""
+    """Parameters of ``sql``: one SELECT statement, the tables' schema without one; see `analysis.sql.select`."""
 
     text: str = ""
     limit: int = 100_000

@@ -48,7 +48,8 @@ class Query:
 
 
 def _ops(profile: ProfileData, params: Filters) -> Answer:
-    from xprof_nb.analysis import ops, xprof_compat
+    from xprof_nb.analysis import ops
+    from xprof_nb.analysis.xprof import compat as xprof_compat
 
     selection = _selection(params)
     if params.compat == "xprof":
@@ -71,7 +72,8 @@ def _overview(profile: ProfileData, params: Filters) -> Answer:
 
 
 def _steps(profile: ProfileData, params: Filters) -> Answer:
-    from xprof_nb.analysis import steps, xprof_input
+    from xprof_nb.analysis import steps
+    from xprof_nb.analysis.xprof import input as xprof_input
 
     selection = _selection(params)
     return xprof_input.steps(profile, selection) if params.compat == "xprof" else steps.steps(profile, selection)
@@ -138,7 +140,7 @@ def _events(profile: ProfileData, params: EventsParams) -> Answer:
 
 
 def _sql(profile: ProfileData, params: SqlParams) -> Answer:
-    from xprof_nb.analysis.sql import sql
+    from xprof_nb.analysis.sql.select import sql
 
     return sql(profile, _selection(params), params.text, params.limit, params.seconds)
 
@@ -159,13 +161,13 @@ def program_text(program: Program, is_long: bool) -> str:
 
 def sql_schema() -> pd.DataFrame:
     """Return the tables that ``sql`` knows."""
-    from xprof_nb.analysis.sql_schema import schema
+    from xprof_nb.analysis.sql.schema import schema
 
     return schema()
 
 
 def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
-    from xprof_nb.analysis.timeline import trace
+    from xprof_nb.analysis.timeline.trace import trace
     from xprof_nb.runs.markers import read_markers
 
     window = (params.start_ps, params.end_ps)
@@ -173,27 +175,27 @@ def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
 
 
 def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:
-    from xprof_nb.analysis.timeline import trace_window
+    from xprof_nb.analysis.timeline.trace import trace_window
 
     window = (params.start_ps, params.end_ps)
     return _by_track(params, trace_window(profile, window, params.pixels, params.tracks, params.most_rows))
 
 
 def _trace_search(profile: ProfileData, params: TraceSearchParams) -> Answer:
-    from xprof_nb.analysis.timeline_search import Wanted, trace_search
+    from xprof_nb.analysis.timeline.search import Wanted, trace_search
 
     wanted = Wanted(params.text, params.start_ps, params.end_ps, params.from_ps, params.forward)
     return _by_track(params, trace_search(profile, wanted, params.tracks))
 
 
 def _trace_event(profile: ProfileData, params: TraceEventParams) -> Answer:
-    from xprof_nb.analysis.timeline_event import trace_event
+    from xprof_nb.analysis.timeline.event import trace_event
 
     return _by_track(params, trace_event(profile, params.track, int(params.event)))
 
 
 def _trace_selection(profile: ProfileData, params: TraceSelectionParams) -> Answer:
-    from xprof_nb.analysis.timeline_selection import trace_selection
+    from xprof_nb.analysis.timeline.selection import trace_selection
 
     return _by_track(params, trace_selection(profile, params.start_ps, params.end_ps, params.tracks))
 

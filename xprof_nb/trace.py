@@ -23,7 +23,7 @@ class Trace(Result):
         pixels: int = 1000,
         tracks: Sequence[int] | None = None,
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Return what a view draws of a window, see `xprof_nb.analysis.timeline.trace_window`.
+        """Return what a view draws of a window, see `xprof_nb.analysis.timeline.trace.trace_window`.
 
         Parameters
         ----------
@@ -55,13 +55,13 @@ class Trace(Result):
 
     def to_chrome_json(self, path: str | os.PathLike[str]) -> Path:
         """Write all tracks as Chrome's trace JSON, gzipped if the name ends in ``.gz``; return the path."""
-        from xprof_nb.analysis.timeline_export import to_chrome_json  # noqa: PLC0415
+        from xprof_nb.analysis.timeline.export import to_chrome_json  # noqa: PLC0415
 
         return to_chrome_json(self.profile.data, path)
 
     def to_perfetto(self, path: str | os.PathLike[str]) -> Path:
         """Write all tracks as Perfetto's protobuf, in ns, gzipped if the name ends in ``.gz``; return the path."""
-        from xprof_nb.analysis.timeline_export import to_perfetto  # noqa: PLC0415
+        from xprof_nb.analysis.timeline.export import to_perfetto  # noqa: PLC0415
 
         return to_perfetto(self.profile.data, path)
 

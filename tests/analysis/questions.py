@@ -10,7 +10,7 @@ import numpy as np
 
 import xprof_nb as xp
 from xprof_nb import queries
-from xprof_nb.analysis import sql_schema
+from xprof_nb.analysis.sql import schema as sql_schema
 from xprof_nb.model.columns import encode
 
 NEEDED: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from xprof_nb.analysis.buffer_lifetimes import program_order
 from xprof_nb.analysis.buffers import live_curve
 from xprof_nb.analysis.memory_plan import plan_of
 from xprof_nb.analysis.selection import Selection
-from xprof_nb.analysis.xprof_buffers import replayed
+from xprof_nb.analysis.xprof.buffers import replayed
 from xprof_nb.errors import UsageError
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.model.program import Program

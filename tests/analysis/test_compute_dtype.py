@@ -13,7 +13,7 @@ from tests.analysis.tpu_spaces import PEAKS, Op, core
 from tests.formats.hlo_messages import parsed, program_of, proto_of
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.analysis.compute_dtype import Arithmetic, arithmetic, family
-from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.costs.table import instruction_costs
 from xprof_nb.model.device import Device
 
 N = 1024

@@ -18,8 +18,8 @@ from tests.analysis.hlo_snippets import SNIPPETS, module_text
 from tests.formats.hlo_messages import compiled, parsed, program_from, program_of, proto_of, small_proto
 from tests.formats.xspace_messages import parse
 from xprof_nb.analysis.categories import category, work_kind
-from xprof_nb.analysis.cost_rules import convolution_flops
-from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.costs.rules import convolution_flops
+from xprof_nb.analysis.costs.table import instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.model.program import Instruction, Program

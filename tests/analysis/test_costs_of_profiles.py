@@ -13,7 +13,7 @@ import pytest
 from tests.analysis import xla_costs
 from tests.formats.hlo_messages import compiled, program_of
 from tests.formats.xspace_messages import parse
-from xprof_nb.analysis.costs import instruction_costs
+from xprof_nb.analysis.costs.table import instruction_costs
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.model.program import Instruction
 

@@ -14,8 +14,8 @@ import pytest
 
 import xprof_nb as xp
 from tests.xspace_builder import PS_PER_MS, SpaceBuilder
-from xprof_nb.analysis import sql_tables
-from xprof_nb.analysis.sql_schema import columns, tables
+from xprof_nb.analysis.sql import tables as sql_tables
+from xprof_nb.analysis.sql.schema import columns, tables
 from xprof_nb.errors import ProfileError, UsageError
 
 MS = PS_PER_MS
@@ -222,7 +222,7 @@ def test_nothing_outside_the_tables_is_in_reach(psum, text):
 
 def test_duckdb_itself_is_locked_up(psum, monkeypatch):
     """The second lock holds without the first."""
-    from xprof_nb.analysis import sql
+    from xprof_nb.analysis.sql import select as sql
 
     monkeypatch.setattr(sql, "tables_in", lambda text, known: set())
     for text in FORBIDDEN[:12]:

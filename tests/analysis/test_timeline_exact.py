@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xprof_nb.analysis.timeline_curves import Rates, Samples
-from xprof_nb.analysis.timeline_lanes import MOST_LANES, Lanes, lay_out
-from xprof_nb.analysis.timeline_lod import boxes, bucket_bits
-from xprof_nb.analysis.timeline_sums import hits, sums
+from xprof_nb.analysis.timeline.curves import Rates, Samples
+from xprof_nb.analysis.timeline.lanes import MOST_LANES, Lanes, lay_out
+from xprof_nb.analysis.timeline.lod import boxes, bucket_bits
+from xprof_nb.analysis.timeline.sums import hits, sums
 
 NAMES = ["matmul", "add", "copy", "all-reduce"]
 ROOM = 100_000

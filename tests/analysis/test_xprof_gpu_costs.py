@@ -11,7 +11,7 @@ from tests.analysis.gpu_spaces import DETAILS, US, V100
 from tests.formats.hlo_messages import compiled, parsed, proto_of
 from tests.xprof_oracle import ask_xprof, rows_of
 from tests.xspace_builder import SpaceBuilder
-from xprof_nb.analysis.xprof_gpu_costs import GpuCost, gpu_costs
+from xprof_nb.analysis.xprof.gpu_costs import GpuCost, gpu_costs
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.model.program import Program
 

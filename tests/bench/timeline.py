@@ -93,7 +93,7 @@ def _ours(file: Path, moves: int) -> dict[str, float]:
 
     import xprof_nb as xp
     from xprof_nb import queries
-    from xprof_nb.analysis import timeline  # noqa: F401
+    from xprof_nb.analysis.timeline import trace as timeline  # noqa: F401
     from xprof_nb.formats.warm import warm
     from xprof_nb.model.columns import encode
 

@@ -9,7 +9,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.analysis.gpu_spaces import H100, US, V100, GpuSpace
-from xprof_nb.formats.gpu_streams import is_derived
+from xprof_nb.formats.gpu.streams import is_derived
 from xprof_nb.model.device import Device
 
 MI300X = {

@@ -12,10 +12,10 @@ import pytest
 import xprof_nb as xp
 from tests.formats.hlo_messages import small_proto
 from tests.formats.xspace_messages import Space
-from xprof_nb.analysis.cost_fusion import fusion_traffic
+from xprof_nb.analysis.costs.fusion import fusion_traffic
 from xprof_nb.errors import DamagedFileError, UsageError
-from xprof_nb.formats.device_planes import split_program_label
 from xprof_nb.formats.hlo import read_program
+from xprof_nb.formats.tpu.planes import split_program_label
 from xprof_nb.model import columns, units
 
 ALL_BITS = b"\xff" * 9 + b"\x01"

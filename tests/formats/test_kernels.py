@@ -67,9 +67,9 @@ def test_a_failure_while_warming_stays_silent(monkeypatch, capfd):
 def test_opening_a_file_loads_no_kernel_of_the_timeline():
     code = (
         "from xprof_nb.formats.warm import warm, warm_decoder; import sys; warm_decoder().join();"
-        "print('xprof_nb.analysis.timeline_lod' in sys.modules, 'xprof_nb.formats.wire' in sys.modules);"
+        "print('xprof_nb.analysis.timeline.lod' in sys.modules, 'xprof_nb.formats.wire' in sys.modules);"
         "every = warm(); assert warm_decoder() is every; every.join();"
-        "print('xprof_nb.analysis.timeline_lod' in sys.modules)"
+        "print('xprof_nb.analysis.timeline.lod' in sys.modules)"
     )
     assert _python(code).split() == ["False", "True", "True"]
 

@@ -1,7 +1,7 @@
 """What memory does a program need, and which arrays are it? From XLA's own plan, the buffer assignment.
 
 Every byte is counted once: a parameter that an output takes over is one piece of memory, and so is what one op
-computes in place of another. xprof's memory viewer differs, see `xprof_nb.analysis.xprof_buffers`.
+computes in place of another. xprof's memory viewer differs, see `xprof_nb.analysis.xprof.buffers`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
         selection, ("host", "device", "step", "window_ps"), "a program is planned once, for every device and every run"
     )
     if like_xprof:
-        from xprof_nb.analysis import xprof_buffers  # noqa: PLC0415  (it needs this module)
+        from xprof_nb.analysis.xprof import buffers as xprof_buffers  # noqa: PLC0415  (it needs this module)
 
         answer = xprof_buffers.buffers(plan.program, memory_space)
         return replace(answer, notes=(*everywhere, *answer.notes))

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis import xprof_overlap
 from xprof_nb.analysis.collective_ops import COPIES, bus_factor, moving_keys
 from xprof_nb.analysis.moving_spans import compute_moments, moving_spans
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.steps import chosen_steps, measured
+from xprof_nb.analysis.xprof import overlap as xprof_overlap
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words

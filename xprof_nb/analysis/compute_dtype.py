@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.costs import CostTable
+from xprof_nb.analysis.costs.table import CostTable
 from xprof_nb.model import hardware
 from xprof_nb.model.columns import numbered, words
 from xprof_nb.model.device import Device, Peaks

@@ -10,13 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat, xprof_framework_ops
 from xprof_nb.analysis.host_framework_ops import host_ops
 from xprof_nb.analysis.op_profile import scopes
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.tree import Step, Tree, in_preorder
 from xprof_nb.analysis.tree_sums import Members
+from xprof_nb.analysis.xprof import compat as xprof_compat
+from xprof_nb.analysis.xprof import framework_ops as xprof_framework_ops
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, as_frame, numbered, texts, words

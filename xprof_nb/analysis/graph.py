@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat
 from xprof_nb.analysis.categories import category
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis import xprof_input
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_breakdown import DEFINITIONS, PARTS, breakdown, half_precision_moments
 from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.analysis.steps import steps as step_times
+from xprof_nb.analysis.xprof import input as xprof_input
 from xprof_nb.model import units
 from xprof_nb.model.activity import FROM_DEVICE, INPUT, KINDS, TO_DEVICE
 from xprof_nb.model.answer import Answer

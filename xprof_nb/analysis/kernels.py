@@ -64,7 +64,7 @@ def kernels(profile: ProfileData, selection: Selection, like_xprof: bool) -> Ans
     """
     parts = [part for part in chosen_parts(profile, selection) if len(part.trace.kernels)]
     if like_xprof:
-        from xprof_nb.analysis.xprof_kernels import kernel_stats  # noqa: PLC0415
+        from xprof_nb.analysis.xprof.kernels import kernel_stats  # noqa: PLC0415
 
         return kernel_stats(profile, parts, _why_empty(profile, parts))
     frames = [_grouped(part, described_keys(profile, part.trace)) for part in parts if len(part.rows)]

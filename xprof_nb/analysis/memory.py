@@ -1,6 +1,6 @@
 """Who held the memory, and when was it fullest? The allocators' own record: every allocation, every free.
 
-xprof's memory profile differs, see `xprof_nb.analysis.xprof_memory`: it looks for the peak in the order of threads
+xprof's memory profile differs, see `xprof_nb.analysis.xprof.memory`: it looks for the peak in the order of threads
 instead of time, forgets what an earlier step allocated, and calls the rest unused.
 """
 
@@ -86,7 +86,7 @@ def memory(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answ
         The selection names a host, device or step the profile does not have.
     """
     if like_xprof:
-        from xprof_nb.analysis import xprof_memory  # noqa: PLC0415  (it needs this module)
+        from xprof_nb.analysis.xprof import memory as xprof_memory  # noqa: PLC0415  (it needs this module)
 
         return xprof_memory.memory(profile, selection)
     timelines = chosen_timelines(profile, selection)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat
 from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData

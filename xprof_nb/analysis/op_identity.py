@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmetic, stated_dtype
-from xprof_nb.analysis.costs import CostTable, instruction_costs
+from xprof_nb.analysis.costs.table import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.asynchronous import start_keys
 from xprof_nb.model.columns import Columns, as_frame, texts

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat, xprof_gpu
 from xprof_nb.analysis.compute_dtype import roofs_used
 from xprof_nb.analysis.op_identity import costs_of, readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable
@@ -19,6 +18,8 @@ from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.sentences import op_profile_sentence
 from xprof_nb.analysis.tree import Step, Tree, in_preorder, pruned, renumbered, with_ancestors
 from xprof_nb.analysis.tree_sums import Members
+from xprof_nb.analysis.xprof import compat as xprof_compat
+from xprof_nb.analysis.xprof import gpu as xprof_gpu
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, words
 from xprof_nb.model.device import Peaks

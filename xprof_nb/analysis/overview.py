@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat, xprof_overview
 from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.duty_cycle import duty_cycle
 from xprof_nb.analysis.environment import environment
@@ -18,6 +17,8 @@ from xprof_nb.analysis.precision import by_bits, precision
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_costs import step_times_and_busy
 from xprof_nb.analysis.steps import steps
+from xprof_nb.analysis.xprof import compat as xprof_compat
+from xprof_nb.analysis.xprof import overview as xprof_overview
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import number

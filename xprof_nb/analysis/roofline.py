@@ -10,11 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis import xprof_compat, xprof_roofline
 from xprof_nb.analysis.link_traffic import link_bytes
 from xprof_nb.analysis.ops import COSTS, ON_CHIP, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
+from xprof_nb.analysis.xprof import compat as xprof_compat
+from xprof_nb.analysis.xprof import roofline as xprof_roofline
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, as_frame, texts

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, moving_keys
 from xprof_nb.analysis.moving_spans import are_halves
 from xprof_nb.analysis.op_identity import described_keys
-from xprof_nb.formats.gpu_names import collective
+from xprof_nb.formats.gpu.names import collective
 from xprof_nb.model.activity import COMPILE, FROM_DEVICE, INPUT, LAUNCH, OTHER, TO_DEVICE, WAIT
 from xprof_nb.model.intervals import Moments, either, union
 from xprof_nb.model.kernels import COPY, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, KINDS, PEER

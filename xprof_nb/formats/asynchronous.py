@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.errors import DamagedFileError
-from xprof_nb.formats.device_lines import device_times, rows_of
 from xprof_nb.formats.jit import njit, warm_up
+from xprof_nb.formats.tpu.lines import device_times, rows_of
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns, stacked
 from xprof_nb.model.program import Program

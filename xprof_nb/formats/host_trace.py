@@ -10,26 +10,21 @@ from functools import partial
 
 import numpy as np
 
-from xprof_nb.formats import (
-    cpu,
-    device_planes,
-    device_warnings,
-    gpu_notes,
-    gpu_planes,
-    gpu_streams,
-    plausible,
-    session,
-    tracks,
-)
+from xprof_nb.formats import cpu, plausible, session, tracks
 from xprof_nb.formats.allocations import has_allocations, read_allocations
 from xprof_nb.formats.events import read_events
 from xprof_nb.formats.framework_events import read_framework_events
-from xprof_nb.formats.gpu_device import gpu_device
-from xprof_nb.formats.gpu_kernels import read_kernels
+from xprof_nb.formats.gpu import notes as gpu_notes
+from xprof_nb.formats.gpu import planes as gpu_planes
+from xprof_nb.formats.gpu import streams as gpu_streams
+from xprof_nb.formats.gpu.device import gpu_device
+from xprof_nb.formats.gpu.kernels import read_kernels
 from xprof_nb.formats.hlo import read_program
 from xprof_nb.formats.host_activity import read_activity
 from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.step_groups import read_step_groups
+from xprof_nb.formats.tpu import planes as device_planes
+from xprof_nb.formats.tpu import warnings as device_warnings
 from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.allocations import no_allocations

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from xprof_nb.formats import event_forest, plausible
 from xprof_nb.formats.event_forest import Nodes
 from xprof_nb.formats.framework_events import split_framework_op
-from xprof_nb.formats.gpu_device import GPU
-from xprof_nb.formats.gpu_streams import gpu_planes, is_derived
+from xprof_nb.formats.gpu.device import GPU
+from xprof_nb.formats.gpu.streams import gpu_planes, is_derived
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.step_groups import (
     COLLECTIVE,

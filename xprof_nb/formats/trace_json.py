@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from xprof_nb.errors import NotAProfileError
 from xprof_nb.formats.codes import INT64, REF, UINT64
-from xprof_nb.formats.device_planes import split_program_label
 from xprof_nb.formats.memory_plane import SomeValues, memory_plane
 from xprof_nb.formats.planes import EVENT_STATS, METADATA_STATS, Lines, XPlane, XSpace
 from xprof_nb.formats.source import open_source
 from xprof_nb.formats.torch_trace import with_devices
+from xprof_nb.formats.tpu.planes import split_program_label
 from xprof_nb.formats.trace_events import TraceEvents, read_trace_events
 from xprof_nb.formats.wall_clock import SESSION
 

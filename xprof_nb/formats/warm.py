@@ -12,16 +12,16 @@ DECODER = [
     "xprof_nb.formats.nesting",
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
-    "xprof_nb.formats.gpu_runs",
+    "xprof_nb.formats.gpu.runs",
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`, of what every opening of a file needs."""
 ANALYSES = [
-    "xprof_nb.analysis.timeline_lanes",
-    "xprof_nb.analysis.timeline_lod",
-    "xprof_nb.analysis.timeline_curves",
-    "xprof_nb.analysis.timeline_sums",
-    "xprof_nb.analysis.timeline_stretches",
-    "xprof_nb.analysis.timeline_text",
+    "xprof_nb.analysis.timeline.lanes",
+    "xprof_nb.analysis.timeline.lod",
+    "xprof_nb.analysis.timeline.curves",
+    "xprof_nb.analysis.timeline.sums",
+    "xprof_nb.analysis.timeline.stretches",
+    "xprof_nb.analysis.timeline.text",
     "xprof_nb.formats.event_forest",
     "xprof_nb.analysis.step_classes",
 ]

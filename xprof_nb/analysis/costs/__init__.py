@@ -1,0 +1,1 @@
+"""FLOPs and bytes of HLO instructions, counted from the program."""

@@ -1,0 +1,1 @@
+"""The timeline: tracks, levels of detail, and what a person asks of a stretch of time."""

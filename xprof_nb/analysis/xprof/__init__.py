@@ -1,0 +1,1 @@
+"""xprof's own numbers, odd rules included: what `compat="xprof"` asks for."""

@@ -1,0 +1,1 @@
+"""Planes of NVIDIA and AMD GPUs."""

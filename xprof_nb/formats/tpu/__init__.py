@@ -1,0 +1,1 @@
+"""Planes of TPU cores."""
