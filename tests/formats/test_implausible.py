@@ -90,9 +90,10 @@ def test_a_peak_that_is_no_positive_number_is_unknown(tmp_path, peak) -> None:
     answer(profile, "overview")
 
 
-def test_an_infinite_count_is_missing(tmp_path) -> None:
-    frame = answer(opened(space_of(("a", 0, 100), stats={"flops": float("inf")}), tmp_path)).frame
-    assert frame["flops"].isna().all()
+@pytest.mark.parametrize("count", [float("inf"), 1e308, -1, -0.5])
+def test_a_count_that_cannot_be_is_missing(tmp_path, count) -> None:
+    frame = answer(opened(space_of(("a", 0, 100), stats={"flops": count, "bytes_accessed": count}), tmp_path)).frame
+    assert frame[["flops", "bytes_accessed", "flops_per_s", "bytes_per_s"]].isna().all(axis=None)
     assert frame["self_time_ps"].tolist() == [100]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xprof_nb.errors import DamagedFileError
+from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.xspace import XPlane, XSpace
 
 LONGEST_PS = 2**60
@@ -30,6 +31,12 @@ def positive(stats: Mapping[str, Any], name: str) -> float:
         return 0.0
     number = float(value)
     return number if SMALLEST <= number < LARGEST else 0.0
+
+
+def amounts(column: StatColumn) -> npt.NDArray[np.float64]:
+    """Return the counts of a column: FLOPs, bytes; NaN where there is none that can be meant."""
+    values = column.floats()
+    return np.where((values >= 0) & (values <= LARGEST), values, np.nan)
 
 
 def length_ps(stats: Mapping[str, Any], begin_ns: str, end_ns: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.formats import plausible
 from xprof_nb.formats.varint import read_varint
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns
@@ -27,9 +28,9 @@ def op_keys(plane: XPlane) -> Columns:
         "framework_op": _texts(plane, "tf_op"),
         "source": _texts(plane, "source"),
         "duplicate_of": _texts(plane, "deduplicated_name"),
-        "flops": plane.metadata_stat("flops").floats(),
-        "model_flops": plane.metadata_stat("model_flops").floats(),
-        "bytes_accessed": plane.metadata_stat("bytes_accessed").floats(),
+        "flops": plausible.amounts(plane.metadata_stat("flops")),
+        "model_flops": plausible.amounts(plane.metadata_stat("model_flops")),
+        "bytes_accessed": plausible.amounts(plane.metadata_stat("bytes_accessed")),
         "is_op": program_id.present & (symbol_id != 0),
         **dict(zip(_TRAFFIC, np.array(traffic, np.float64).reshape(-1, len(_TRAFFIC)).T, strict=True)),
     }
