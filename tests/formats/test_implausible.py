@@ -250,3 +250,18 @@ def test_a_window_longer_than_64_bits_is_misuse(tmp_path: Path, window: tuple[in
     for query in ("ops", "trace"):
         with pytest.raises(UsageError, match="window_ps cannot be"):
             profile.ask(query, window_ps=window)
+
+
+def test_steps_of_a_host_whose_events_have_no_metadata(tmp_path: Path) -> None:
+    space = Space()
+    plane = space.planes.add(name="/host:CPU")
+    line = plane.lines.add(name="python")
+    for number in range(3):
+        event = line.events.add(metadata_id=9, offset_ps=number * 1000, duration_ps=500)
+        add_stat(plane, event, "_r", 1)
+        add_stat(plane, event, "step_num", number)
+    profile = opened(space, tmp_path)
+    for compat in (None, "xprof"):
+        for query in ("steps", "input_pipeline"):
+            result = profile.ask(query, compat=compat)
+            assert len(result.frame) or result.notes

@@ -213,11 +213,12 @@ def _bare(part: _Part) -> Nodes:
 def _of_host(host: XPlane, part: _Part, made: _Made) -> StepGroups:
     """Return the groups of a host without devices; a root marks its group unless it is one of the unnamed kinds."""
     names, numbers = {}, {}
+    names_of = [*host.metadata.name, ""]  # an event whose metadata is missing has row -1
     marks = np.zeros(len(part.rows), np.bool_)
     for group, root in enumerate(made.roots.tolist()):
-        name = host.metadata.name[host.events.metadata[part.rows[root]]]
+        name = names_of[host.events.metadata[part.rows[root]]]
         numbers[group] = number = _step_number(host, part, made.inside, root, group)
-        is_named = name not in _UNNAMED_ROOTS
+        is_named = name != "" and name not in _UNNAMED_ROOTS
         marks[root] = is_named
         if is_named:
             names[group] = f"{name} {number}"
