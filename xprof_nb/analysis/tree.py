@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+_ESCAPED = {letter: quote(letter, safe="") for letter in "/:()[]=,"}
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.~-]+")
 Step = tuple[str, str]
 """Kind and name of a node on the way to an op."""
@@ -83,7 +84,11 @@ class Tree:
 
 def _in_key(name: str) -> str:
     """Return ``quote(name, safe="")``, which looks at each letter of it."""
-    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), name)
+    return _UNSAFE.sub(_escaped, name)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[0]) or quote(found[0], safe="")
 
 
 def in_preorder(tree: Tree, values: Mapping[str, NDArray[Any]], weight_column: str) -> pd.DataFrame:

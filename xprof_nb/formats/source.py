@@ -1,4 +1,4 @@
-"""The bytes of a file: mapped, named in errors, and given back to the system when they have been read."""
+"""The bytes of a file: read or mapped, named in errors, and given back to the system when they have been read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
+
+SMALL_BYTES = 4_000_000
+"""Files up to this size are held in memory: neither reading nor keeping them costs anything to speak of."""
 
 
 class Source:
@@ -87,7 +90,9 @@ def _map_file(path: Path) -> Source:
             raise NotAProfileError("this is not a regular file", file=path, hint="Copy its contents to a file first.")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            return Source(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"", str(path))
+            if size <= SMALL_BYTES:
+                return Source(file.read(), str(path))
+            return Source(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ), str(path))
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError("there is no such file", file=path, hint="Check the path.") from None
     except (OSError, ValueError) as error:

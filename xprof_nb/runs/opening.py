@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
-from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from xprof_nb.errors import ProfileError
 from xprof_nb.formats import trace_json, xspace
 from xprof_nb.formats.host_trace import HostFile as ReadHost
 from xprof_nb.formats.host_trace import read_host
+from xprof_nb.formats.source import SMALL_BYTES
 from xprof_nb.formats.warm import warm_decoder
 from xprof_nb.model import hardware
 from xprof_nb.model.device import Device, Peak, Peaks
@@ -27,9 +26,6 @@ from xprof_nb.runs.coverage import coverage_notes
 from xprof_nb.runs.hosts import join_hosts
 from xprof_nb.runs.identity import identity
 from xprof_nb.runs.joining import find_run
-
-_SPACES: WeakValueDictionary[layout.HostFile, xspace.XSpace] = WeakValueDictionary()
-_SPACES_LOCK = Lock()
 
 
 def open_data(path: str | os.PathLike[str], executor: Executor | None = None) -> ProfileData:
@@ -94,28 +90,41 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
 def _read_host_file(file: layout.HostFile) -> ReadHost | ProfileError:
     """Return what a file holds, or why it cannot be read: the other hosts of the run may still be worth it."""
     try:
-        return read_host(file.host, partial(_read_space, file))
+        return read_host(file.host, _Reader(file))
     except ProfileError as error:
         return error
 
 
-def _read_space(file: layout.HostFile) -> xspace.XSpace:
-    """Decode the file as it was when it was found; whoever reads it at the same time shares one reading.
+class _Reader:
+    """Decodes a file, as it was when it was found, whenever it is asked for.
 
-    Raises
-    ------
-    ProfileError
-        Another run has taken its place since.
+    Who asks at the same time shares one reading; that of a small file is kept, for the tables that few ask for.
     """
-    with _SPACES_LOCK:
-        space = _SPACES.get(file)
-    if space is None:
-        file.check_unchanged()
-        read = trace_json.read if layout.is_trace_json(file.path) else xspace.read
-        space = read(file.source(), name=file.path)
-        with _SPACES_LOCK:
-            _SPACES[file] = space
-    return space
+
+    def __init__(self, file: layout.HostFile) -> None:
+        self._file = file
+        self._kept: xspace.XSpace | None = None
+        self._last: Callable[[], xspace.XSpace | None] = lambda: None
+
+    def __call__(self) -> xspace.XSpace:
+        """Return what the file holds.
+
+        Raises
+        ------
+        ProfileError
+            Another run has taken its place since.
+        """
+        space = self._last()
+        if space is None:
+            self._file.check_unchanged()
+            read = trace_json.read if layout.is_trace_json(self._file.path) else xspace.read
+            space = read(self._file.source(), name=self._file.path)
+            self._last = ref(space)
+            self._kept = space if space.size_bytes <= SMALL_BYTES else None
+        return space
+
+    def __reduce__(self) -> tuple[type[_Reader], tuple[layout.HostFile]]:
+        return (_Reader, (self._file,))
 
 
 def _origin(metadata: Mapping[str, Any]) -> Origin:
