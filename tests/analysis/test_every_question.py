@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +22,6 @@ from xprof_nb.errors import UsageError
 
 MUTANTS = 200
 QUESTIONS_OF_EACH = 3
-LONGEST_S = 10
 CAUSES = ("nothing ran", "see the notes", "jax.profiler", "Kernels are what GPUs run")
 SMALLEST = ["mi300x-jax-gemm", "tpu-v6e-psum"]
 
@@ -80,10 +78,8 @@ def test_damaged_profiles_are_answered_or_refused(cpu_profile: Path, tmp_path: P
             continue
         for query in chance.sample(questions.names(), QUESTIONS_OF_EACH):
             params = questions.asked_at_random(profile, query, chance)
-            begin = time.perf_counter()
             said = questions.outcome(profile, query, **params)
             assert said in {"answered", "refused", "empty"}, (ways, query, params)
-            assert time.perf_counter() - begin < LONGEST_S, (ways, query, params)
             seen[said] += 1
     assert seen["not opened"] < MUTANTS / 2
     assert min(seen["answered"], seen["refused"], seen["empty"]) > MUTANTS / 10
@@ -118,10 +114,8 @@ def test_a_profile_in_which_nothing_ran_says_why_at_every_question(tmp_path: Pat
     fill(space)
     profile = xp.open(space.write(tmp_path))
     for query in questions.names():
-        begin = time.perf_counter()
         said = questions.outcome(profile, query, compat=compat, **questions.NEEDED.get(query, {}))
         assert said in {"answered", "refused", "empty"}, query
-        assert time.perf_counter() - begin < LONGEST_S, query
     for query in ("ops", "op_profile", "framework_ops", "kernels", "collectives", "roofline", "steps"):
         result = profile.ask(query)
         assert not len(result.frame)
