@@ -193,8 +193,10 @@ def test_hostile_names_are_text_in_every_answer(tmp_path: Path) -> None:
 
 
 def test_a_file_replaced_after_it_was_opened_is_named_by_questions_that_read_it_again(
-    cpu_profile: Path, tmp_path: Path
+    cpu_profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in ("formats.source", "runs.opening"):
+        monkeypatch.setattr(f"xprof_nb.{module}.SMALL_BYTES", 0)
     run = tmp_path / "run"
     shutil.copytree(cpu_profile, run)
     (file,) = run.glob("*.xplane.pb")
@@ -211,6 +213,14 @@ def test_a_file_replaced_after_it_was_opened_is_named_by_questions_that_read_it_
     file.unlink()
     with pytest.raises(xp.ProfileError, match=r"\.xplane\.pb"):
         profile.events()
+
+
+def test_a_small_file_is_held_whatever_becomes_of_it(cpu_profile: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(cpu_profile, tmp_path / "run")
+    profile = xp.open(run)
+    (file,) = Path(run).glob("*.xplane.pb")
+    file.unlink()
+    pd.testing.assert_frame_equal(profile.events().frame, xp.open(cpu_profile).events().frame)
 
 
 def test_threads_that_ask_at_once_get_the_same_answers(cpu_profile: Path) -> None:
