@@ -16,7 +16,7 @@ import pytest
 
 from tests.formats.xspace_messages import MESSAGES
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
-from xprof_nb.formats import xspace
+from xprof_nb.formats import source, xspace
 
 
 def _profile(events: int = 300) -> bytes:
@@ -154,7 +154,8 @@ def test_what_is_no_readable_file(tmp_path):
         xspace.read("a\0b")
 
 
-def test_a_file_rewritten_under_the_map_is_an_error_not_a_crash(tmp_path):
+def test_a_file_rewritten_under_the_map_is_an_error_not_a_crash(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "SMALL_BYTES", 0)
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(_profile())
     plane = xspace.read(path).planes[0]
