@@ -19,6 +19,8 @@ from tests.conftest import REPO
 from tests.tpu_builder import Core
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.errors import UsageError
+from xprof_nb.formats import source
+from xprof_nb.runs import opening
 
 MUTANTS = 200
 QUESTIONS_OF_EACH = 3
@@ -195,8 +197,8 @@ def test_hostile_names_are_text_in_every_answer(tmp_path: Path) -> None:
 def test_a_file_replaced_after_it_was_opened_is_named_by_questions_that_read_it_again(
     cpu_profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("formats.source", "runs.opening"):
-        monkeypatch.setattr(f"xprof_nb.{module}.SMALL_BYTES", 0)
+    for module in (source, opening):
+        monkeypatch.setattr(module, "SMALL_BYTES", 0)
     run = tmp_path / "run"
     shutil.copytree(cpu_profile, run)
     (file,) = run.glob("*.xplane.pb")
@@ -215,12 +217,12 @@ def test_a_file_replaced_after_it_was_opened_is_named_by_questions_that_read_it_
         profile.events()
 
 
-def test_a_small_file_is_held_whatever_becomes_of_it(cpu_profile: Path, tmp_path: Path) -> None:
-    run = shutil.copytree(cpu_profile, tmp_path / "run")
-    profile = xp.open(run)
-    (file,) = Path(run).glob("*.xplane.pb")
+def test_a_small_file_is_held_whatever_becomes_of_it(tmp_path: Path) -> None:
+    file = small_tpu().write(tmp_path)
+    profile = xp.open(file)
+    before = profile.events().frame
     file.unlink()
-    pd.testing.assert_frame_equal(profile.events().frame, xp.open(cpu_profile).events().frame)
+    pd.testing.assert_frame_equal(profile.events().frame, before)
 
 
 def test_threads_that_ask_at_once_get_the_same_answers(cpu_profile: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.formats.xspace_messages import MESSAGES
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
-from xprof_nb.formats import xspace
+from xprof_nb.formats import source, xspace
 
 
 def _profile(events: int = 300) -> bytes:
@@ -155,7 +155,7 @@ def test_what_is_no_readable_file(tmp_path):
 
 
 def test_a_file_rewritten_under_the_map_is_an_error_not_a_crash(tmp_path, monkeypatch):
-    monkeypatch.setattr("xprof_nb.formats.source.SMALL_BYTES", 0)  # a small file is held in memory
+    monkeypatch.setattr(source, "SMALL_BYTES", 0)  # a small file is held in memory
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(_profile())
     plane = xspace.read(path).planes[0]

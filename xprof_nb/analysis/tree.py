@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-_ESCAPED = {letter: quote(letter, safe="") for letter in "/:()[]=,"}
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.~-]+")
+_ESCAPED = {code: quote(chr(code), safe="") for code in range(128)}
 Step = tuple[str, str]
 """Kind and name of a node on the way to an op."""
 
@@ -83,12 +81,8 @@ class Tree:
 
 
 def _in_key(name: str) -> str:
-    """Return ``quote(name, safe="")``, which looks at each letter of it."""
-    return _UNSAFE.sub(_escaped, name)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[0]) or quote(found[0], safe="")
+    """Return ``quote(name, safe="")``, many times faster."""
+    return name.translate(_ESCAPED) if name.isascii() else quote(name, safe="")
 
 
 def in_preorder(tree: Tree, values: Mapping[str, NDArray[Any]], weight_column: str) -> pd.DataFrame:
