@@ -160,7 +160,8 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
         "transfer_ps": total(ops.transfer_ps)[seen],
         "is_container": total(ops.contains)[seen] > 0,
     }
-    columns |= {name: columns[name] * times for name in COSTS}
+    with np.errstate(over="ignore"):  # of a damaged file; what overflows is missing in the answer
+        columns |= {name: columns[name] * times for name in COSTS}
     frame = as_frame(columns)
     frame.insert(0, "host", trace.host)
     frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
