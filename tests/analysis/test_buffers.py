@@ -12,7 +12,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.analysis.captured import captured
-from tests.formats.hlo_messages import small_proto
+from tests.formats.hlo_messages import chained_proto, small_proto
 from tests.xprof_oracle import ask_xprof
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.analysis.buffer_lifetimes import program_order
@@ -226,13 +226,7 @@ def test_program_order_steps_into_loops_before_the_loop(planned: Path) -> None:
 
 def chain(steps: int) -> bytes:
     """Return ``p -> a0 -> a1 …``, each 48 bytes in memory of its own, the last the result; no trace."""
-    message = small_proto()
-    computation = message.hlo_module.computations[0]
-    for number in range(steps):
-        added = computation.instructions.add(name=f"a{number}", opcode="negate", id=3 + number)
-        added.operand_ids.append(1 if number == 0 else 2 + number)
-        added.shape.CopyFrom(computation.instructions[0].shape)
-    computation.root_id = 2 + steps
+    message = chained_proto(steps)
     plan = message_class("BufferedHlo")()
     assignment = plan.buffer_assignment
     for number in range(steps + 1):

@@ -11,7 +11,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.analysis.captured import captured
-from tests.formats.hlo_messages import parsed, program_of, small_proto
+from tests.formats.hlo_messages import chained_proto, parsed, program_of, small_proto
 from tests.xprof_oracle import ask_xprof
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.analysis.graph import MOST_NEIGHBOURS, MOST_NODES, neighbours
@@ -252,14 +252,7 @@ def opened(tmp_path: Path, proto: bytes) -> xp.Profile:
 
 def ladder(steps: int) -> bytes:
     """Return ``p -> a0 -> a1 -> …``; with the ``r`` of the small program, two ops more than steps."""
-    message = small_proto()
-    computation = message.hlo_module.computations[0]
-    for number in range(steps):
-        added = computation.instructions.add(name=f"a{number}", opcode="negate", id=3 + number)
-        added.operand_ids.append(1 if number == 0 else 2 + number)
-        added.shape.CopyFrom(computation.instructions[0].shape)
-    computation.root_id = 2 + steps
-    return bytes(message.SerializeToString())
+    return bytes(chained_proto(steps).SerializeToString())
 
 
 def fan(count: int) -> bytes:

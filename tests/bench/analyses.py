@@ -17,17 +17,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-REPO = Path(__file__).parents[2]
+from processes import REPO, capture, output_of
+
 LARGEST_GROWTH, LARGEST_MEMORY_RATIO, LARGEST_SMALL_RATIO = 1.1, 1.15, 1.0
 SMALL_BYTES = 1_000_000
-LIMIT_S = 900
 TOOLS = {
     "overview": "overview_page",
     "ops": "hlo_stats",
@@ -67,7 +65,7 @@ def _options() -> argparse.Namespace:
 
 def _growth(folder: Path, options: argparse.Namespace) -> bool:
     short, long = (
-        _measure("ours", _capture(folder / f"{seconds:g}", seconds), options.rounds)
+        _measure("ours", capture(folder / f"{seconds:g}", seconds), options.rounds)
         for seconds in (options.seconds / 10, options.seconds)
     )
     events = long.pop("event_count") / short.pop("event_count")
@@ -85,7 +83,7 @@ def _small(folder: Path, options: argparse.Namespace) -> bool:
     files = [file for file in sorted(options.corpus.rglob("*.xplane.pb")) if 0 < file.stat().st_size < SMALL_BYTES]
     files = [file for file in files if "broken" not in str(file)]
     passed = True
-    for file in [*files, _capture(folder / "small", 0.01)]:
+    for file in [*files, capture(folder / "small", 0.01)]:
         print(f"small: {file.parent.name}, {file.stat().st_size / 1e6:.2f} MB")
         ours = _measure("ours", file, options.rounds + 1)
         copy = folder / "xprof" / file.parent.name
@@ -117,13 +115,6 @@ def _report(name: str, line: str, passed: bool) -> bool:
     return passed
 
 
-def _capture(logdir: Path, seconds: float) -> Path:
-    script = Path(__file__).with_name("tiny_ops.py")
-    _check_output([sys.executable, str(script), str(logdir), str(seconds)], {"JAX_PLATFORMS": "cpu"})
-    (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
-    return file
-
-
 def _measure(side: str, file: Path, rounds: int) -> dict[str, float]:
     """Run one side in a process of its own; what it prints last are its numbers."""
     command = [
@@ -135,17 +126,8 @@ def _measure(side: str, file: Path, rounds: int) -> dict[str, float]:
         json.dumps([*TOOLS, *OURS_ALONE]),
         json.dumps([*TOOLS.values()]),
     ]
-    numbers: dict[str, float] = json.loads(_check_output(command, {"PYTHONPATH": str(REPO)}).splitlines()[-1])
+    numbers: dict[str, float] = json.loads(output_of(command, {"PYTHONPATH": str(REPO)}).splitlines()[-1])
     return numbers
-
-
-def _check_output(command: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
-    if done.returncode:
-        sys.exit(f"{command[:2]} failed:\n{done.stderr[-4000:]}")
-    return done.stdout
 
 
 _TIMED = """

@@ -13,23 +13,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-REPO = Path(__file__).parents[2]
+from processes import REPO, capture, output_of
+
 LARGEST_WALL_RATIO, LARGEST_MEMORY_RATIO = 1 / 10, 1 / 3
-LIMIT_S = 900
 
 
 def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="xprof-nb-bench-") as folder:
-        file = options.file or _capture(Path(folder) / "logs", options.seconds)
+        file = options.file or capture(Path(folder) / "logs", options.seconds)
         cache = Path(folder) / "cache"
         print(f"{file}: {file.stat().st_size / 1e6:,.1f} MB")
         first = _run("ours", file, cache)
@@ -56,19 +54,12 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _capture(logdir: Path, seconds: float) -> Path:
-    script = Path(__file__).with_name("tiny_ops.py")
-    _check_output([sys.executable, str(script), str(logdir), str(seconds)], {"JAX_PLATFORMS": "cpu"})
-    (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
-    return file
-
-
 def _run(side: str, file: Path, cache: Path) -> dict[str, float]:
     """Run one side in a process of its own; what it prints last are its numbers."""
     environment = {"XPROF_NB_CACHE_DIR": str(cache), "PYTHONPATH": str(REPO)}
     command = [sys.executable, "-c", _SIDES[side] + _NUMBERS, str(file)]
     began = time.perf_counter()
-    output = _check_output(command, environment)
+    output = output_of(command, environment)
     numbers: dict[str, float] = json.loads(output.splitlines()[-1])
     return {**numbers, "process_s": time.perf_counter() - began}
 
@@ -76,15 +67,6 @@ def _run(side: str, file: Path, cache: Path) -> dict[str, float]:
 def _run_xprof(file: Path, folder: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=folder) as private:
         return _run("xprof", Path(shutil.copy(file, private)), folder)
-
-
-def _check_output(command: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
-    if done.returncode:
-        sys.exit(f"{command[:2]} failed:\n{done.stderr[-4000:]}")
-    return done.stdout
 
 
 _OURS = "answer = xprof_nb.open(sys.argv[1]).op_profile(); rows = len(answer.frame)\n"

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from processes import REPO, capture, output_of
 
-REPO = Path(__file__).parents[2]
 LARGEST_FIRST_S, LARGEST_P95_MS, LARGEST_ANSWER_BYTES = 1.0, 20.0, 300_000
-LIMIT_S = 900
 PIXELS = 1500
 
 
@@ -37,7 +34,7 @@ def main() -> int:
         print(json.dumps(_SIDES[options.side](options.file, options.moves)))
         return 0
     with tempfile.TemporaryDirectory(prefix="xprof-nb-bench-") as folder:
-        file = options.file or _capture(Path(folder) / "logs", options.seconds)
+        file = options.file or capture(Path(folder) / "logs", options.seconds)
         print(f"{file}: {file.stat().st_size / 1e6:,.1f} MB")
         environment = {"XPROF_NB_CACHE_DIR": str(Path(folder) / "cache")}
         _run("ours", file, options.moves, environment)  # compiles the kernels
@@ -70,21 +67,10 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _capture(logdir: Path, seconds: float) -> Path:
-    script = Path(__file__).with_name("tiny_ops.py")
-    command = [sys.executable, str(script), str(logdir), str(seconds)]
-    subprocess.run(command, env={**os.environ, "JAX_PLATFORMS": "cpu"}, timeout=LIMIT_S, check=True)
-    (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
-    return file
-
-
 def _run(side: str, file: Path, moves: int, environment: dict[str, str]) -> dict[str, float]:
     command = [sys.executable, __file__, str(file), "--side", side, "--moves", str(moves)]
-    whole = {**os.environ, "PYTHONPATH": str(REPO), **environment}
-    done = subprocess.run(command, env=whole, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    if done.returncode:
-        raise SystemExit(f"{side} failed:\n{done.stderr[-4000:]}")
-    numbers: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    printed = output_of(command, {"PYTHONPATH": str(REPO), **environment})
+    numbers: dict[str, float] = json.loads(printed.splitlines()[-1])
     return numbers
 
 

@@ -53,3 +53,15 @@ def small_proto() -> Any:
 
 def program_from(message: Any) -> Program:
     return read_program(message.SerializeToString(), program_id=7, name="jit_f", file="a.xplane.pb")
+
+
+def chained_proto(steps: int) -> Any:
+    """Return the small program followed by ``p -> a0 -> a1 …``, the last the result."""
+    message = small_proto()
+    computation = message.hlo_module.computations[0]
+    for number in range(steps):
+        added = computation.instructions.add(name=f"a{number}", opcode="negate", id=3 + number)
+        added.operand_ids.append(1 if number == 0 else 2 + number)
+        added.shape.CopyFrom(computation.instructions[0].shape)
+    computation.root_id = 2 + steps
+    return message

@@ -17,6 +17,14 @@ from xprof_nb.model.columns import words
 from xprof_nb.model.kernels import GRAPH, KERNEL, KINDS
 from xprof_nb.model.profile import ProfileData
 
+_LAUNCH = [
+    "grid",
+    "block",
+    "registers_per_thread",
+    "static_shared_bytes",
+    "dynamic_shared_bytes",
+    "occupancy_fraction",
+]
 COLUMNS = [
     "host",
     "device",
@@ -33,25 +41,12 @@ COLUMNS = [
     "min_time_ps",
     "max_time_ps",
     "time_fraction",
-    "grid",
-    "block",
-    "registers_per_thread",
-    "static_shared_bytes",
-    "dynamic_shared_bytes",
-    "occupancy_fraction",
+    *_LAUNCH,
     "uses_tensor_cores",
     "is_collective",
     "bytes",
     "bytes_per_s",
     "streams",
-]
-_LAUNCH = [
-    "grid",
-    "block",
-    "registers_per_thread",
-    "static_shared_bytes",
-    "dynamic_shared_bytes",
-    "occupancy_fraction",
 ]
 
 

@@ -111,8 +111,7 @@ def _normalised_flops(keys: OpKeys) -> NDArray[np.float64]:
     A TPU's runtime counts an f32 multiplication in 6 passes of bf16 sixfold, one of int8 half.
     """
     ratio = np.full(len(keys), np.nan)
-    with np.errstate(over="ignore"):  # a damaged file's ratio beyond all numbers is that of no type
-        np.divide(keys.flops, keys.model_flops, out=ratio, where=(keys.flops > 0) & (keys.model_flops > 0))
+    np.divide(keys.flops, keys.model_flops, out=ratio, where=(keys.flops > 0) & (keys.model_flops > 0))
     return ratio
 
 

@@ -160,8 +160,7 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
         "transfer_ps": total(ops.transfer_ps)[seen],
         "is_container": total(ops.contains)[seen] > 0,
     }
-    with np.errstate(over="ignore"):  # of a damaged file; what overflows is missing in the answer
-        columns |= {name: columns[name] * times for name in COSTS}
+    columns |= {name: columns[name] * times for name in COSTS}
     frame = as_frame(columns)
     frame.insert(0, "host", trace.host)
     frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
@@ -216,16 +215,15 @@ def rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: Floats,
     """
     names = ("flops", "bytes_accessed", "hbm_bytes", "compute_ps", "self_time_ps")
     flops, accessed, hbm, needed_ps, self_ps = (frame[name].to_numpy(np.float64) for name in names)
-    with np.errstate(all="ignore"):  # what overflows is infinite, as any float
-        found = {
-            "flops_per_s": flops / compute_s,
-            "bytes_per_s": accessed / moved_s,
-            "hbm_bytes_per_s": hbm / moved_s,
-            "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
-            "flops_utilization": needed_ps * 1e-12 / compute_s,
-            "hbm_utilization": hbm / moved_s / (peaks.hbm.value if peaks.hbm else np.nan),
-            "time_fraction": self_ps / (total_ps or np.nan),
-        }
+    found = {
+        "flops_per_s": flops / compute_s,
+        "bytes_per_s": accessed / moved_s,
+        "hbm_bytes_per_s": hbm / moved_s,
+        "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
+        "flops_utilization": needed_ps * 1e-12 / compute_s,
+        "hbm_utilization": hbm / moved_s / (peaks.hbm.value if peaks.hbm else np.nan),
+        "time_fraction": self_ps / (total_ps or np.nan),
+    }
     return frame.assign(**found)
 
 

@@ -108,30 +108,29 @@ def measured(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame
         numbers[f"vmem_{way}_bytes"] = numbers[f"on_chip_{way}_bytes"] - np.nan_to_num(numbers[f"cmem_{way}_bytes"])
     flops, accessed, compute_ps = (numbers[name] for name in ("flops", "bytes_accessed", "compute_ps"))
     time_s, moved_s = op_tables.seconds(frame["time_ps"]), op_tables.seconds(frame["moved_ps"])
-    with np.errstate(all="ignore"):  # what overflows is infinite, as any float
-        # A row of several types is measured against the rate at which its mix of FLOPs could run.
-        mixed = flops / (np.where(compute_ps > 0, compute_ps, np.nan) * 1e-12)
-        roof = np.where(np.isnan(numbers["roof_flops_per_s"]), mixed, numbers["roof_flops_per_s"])
-        used = {"flops_utilization": compute_ps * 1e-12 / time_s}
-        attainable = roof
-        for level in LEVELS:
-            moved, peak = numbers[f"{level}_bytes"], peaks.bytes_per_s.get(level)
-            bandwidth = peak.value if peak else np.nan
-            intensity = flops / np.where(moved > 0, moved, np.nan)
-            numbers[f"{level}_arithmetic_intensity"] = intensity
-            numbers[f"{level}_bytes_per_s"] = moved / moved_s
-            used[f"{level}_utilization"] = moved / moved_s / bandwidth
-            attainable = np.fmin(attainable, intensity * bandwidth)
-        numbers |= {
-            "flops_per_s": flops / time_s,
-            "bytes_per_s": accessed / moved_s,
-            "time_fraction": numbers["time_ps"] / (total_ps or np.nan),
-            "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
-            "roof_flops_per_s": roof,
-            "attainable_flops_per_s": np.where(flops > 0, attainable, np.nan),
-            "efficiency_fraction": np.fmax.reduce([*used.values()]),
-            **used,
-        }
+    # A row of several types is measured against the rate at which its mix of FLOPs could run.
+    mixed = flops / (np.where(compute_ps > 0, compute_ps, np.nan) * 1e-12)
+    roof = np.where(np.isnan(numbers["roof_flops_per_s"]), mixed, numbers["roof_flops_per_s"])
+    used = {"flops_utilization": compute_ps * 1e-12 / time_s}
+    attainable = roof
+    for level in LEVELS:
+        moved, peak = numbers[f"{level}_bytes"], peaks.bytes_per_s.get(level)
+        bandwidth = peak.value if peak else np.nan
+        intensity = flops / np.where(moved > 0, moved, np.nan)
+        numbers[f"{level}_arithmetic_intensity"] = intensity
+        numbers[f"{level}_bytes_per_s"] = moved / moved_s
+        used[f"{level}_utilization"] = moved / moved_s / bandwidth
+        attainable = np.fmin(attainable, intensity * bandwidth)
+    numbers |= {
+        "flops_per_s": flops / time_s,
+        "bytes_per_s": accessed / moved_s,
+        "time_fraction": numbers["time_ps"] / (total_ps or np.nan),
+        "arithmetic_intensity": flops / np.where(accessed > 0, accessed, np.nan),
+        "roof_flops_per_s": roof,
+        "attainable_flops_per_s": np.where(flops > 0, attainable, np.nan),
+        "efficiency_fraction": np.fmax.reduce([*used.values()]),
+        **used,
+    }
     columns: Columns = {
         **numbers,
         **{name: frame[name].to_numpy(object) for name in ("level", "name")},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,11 @@ def rows(query: str, frame: pd.DataFrame, summary: Mapping[str, Any]) -> pd.Data
 
 def columns(query: str, frame: pd.DataFrame) -> tuple[Column, ...]:
     """Return the columns of a question's table; of one without a layout all that say anything."""
-    anchor, layout = _LAYOUTS.get(query, ("", None))
-    if layout is not None and anchor in frame:
-        return tuple(layout(frame))
+    if query == "overview" and "definition" in frame:
+        return tuple(_overview(frame))
+    anchor, heads = _LAYOUTS.get(query, ("", ()))
+    if anchor in frame:
+        return tuple(_laid_out(frame, heads))
     names = _NAMES.get(query, ())
     return tuple(_named(frame, names if names and names[0] in frame else tuple(frame.columns)))
 
@@ -82,55 +84,63 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _op_profile(frame: pd.DataFrame) -> list[Column]:
-    return [_column(frame, "name", "name"), *_work(frame)]
+Heads = tuple[tuple[str, str | tuple[str, str]], ...]
+"""Head and column of the frame; or head, rate and what share of its peak that is."""
+_FLOPS: Heads = (("FLOP/s", ("flops_per_s", "flops_utilization")),)
+_TRAFFIC: Heads = (("memory", ("hbm_bytes_per_s", "hbm_utilization")),)
+_WORK: Heads = (
+    ("share", "time_fraction"),
+    ("time", "time_ps"),
+    ("self time", "self_time_ps"),
+    ("count", "occurrences"),
+    *_FLOPS,
+    *_TRAFFIC,
+    ("bound by", "bound_by"),
+    ("wasted", "wasted_fraction"),
+)
+# Each with a column that says the frame is the one it is for: xprof's own table of a question has others.
+_LAYOUTS: dict[str, tuple[str, Heads]] = {
+    "op_profile": ("depth", (("name", "name"), *_WORK)),
+    "ops": (
+        "work_kind",
+        (("op", "op"), ("program", "program"), ("category", "category"), *_WORK, ("source", "source")),
+    ),
+    "framework_ops": (
+        "depth",
+        (
+            ("name", "name"),
+            ("on", "on"),
+            ("share", "time_fraction"),
+            ("self time", "self_time_ps"),
+            ("forward", "forward_time_ps"),
+            ("backward", "backward_time_ps"),
+            ("again", "rematted_time_ps"),
+            ("count", "occurrences"),
+            *_FLOPS,
+            *_TRAFFIC,
+        ),
+    ),
+    "roofline": (
+        "level",
+        (
+            ("what", "name"),
+            ("level", "level"),
+            ("time", "time_ps"),
+            ("share", "time_fraction"),
+            ("FLOP/B", "arithmetic_intensity"),
+            *_FLOPS,
+            ("attainable", "attainable_flops_per_s"),
+            *_TRAFFIC,
+            ("type", "compute_dtype"),
+            ("bound by", "bound_by"),
+        ),
+    ),
+}
 
 
-def _ops(frame: pd.DataFrame) -> list[Column]:
-    names = [_column(frame, name, name) for name in ("op", "program", "category")]
-    return [*names, *_work(frame), _column(frame, "source", "source")]
-
-
-def _work(frame: pd.DataFrame) -> list[Column]:
+def _laid_out(frame: pd.DataFrame, heads: Heads) -> list[Column]:
     return [
-        _column(frame, "share", "time_fraction"),
-        _column(frame, "time", "time_ps"),
-        _column(frame, "self time", "self_time_ps"),
-        _column(frame, "count", "occurrences"),
-        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
-        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
-        _column(frame, "bound by", "bound_by"),
-        _column(frame, "wasted", "wasted_fraction"),
-    ]
-
-
-def _framework_ops(frame: pd.DataFrame) -> list[Column]:
-    return [
-        _column(frame, "name", "name"),
-        _column(frame, "on", "on"),
-        _column(frame, "share", "time_fraction"),
-        _column(frame, "self time", "self_time_ps"),
-        _column(frame, "forward", "forward_time_ps"),
-        _column(frame, "backward", "backward_time_ps"),
-        _column(frame, "again", "rematted_time_ps"),
-        _column(frame, "count", "occurrences"),
-        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
-        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
-    ]
-
-
-def _roofline(frame: pd.DataFrame) -> list[Column]:
-    return [
-        _column(frame, "what", "name"),
-        _column(frame, "level", "level"),
-        _column(frame, "time", "time_ps"),
-        _column(frame, "share", "time_fraction"),
-        _column(frame, "FLOP/B", "arithmetic_intensity"),
-        _rate(frame, "FLOP/s", "flops_per_s", "flops_utilization"),
-        _column(frame, "attainable", "attainable_flops_per_s"),
-        _rate(frame, "memory", "hbm_bytes_per_s", "hbm_utilization"),
-        _column(frame, "type", "compute_dtype"),
-        _column(frame, "bound by", "bound_by"),
+        _column(frame, head, shown) if isinstance(shown, str) else _rate(frame, head, *shown) for head, shown in heads
     ]
 
 
@@ -141,16 +151,6 @@ def _overview(frame: pd.DataFrame) -> list[Column]:
         "definition", tuple(one_line(text, LONGEST_NOTE) for text in frame["definition"]), is_text=True
     )
     return [_column(frame, "name", "name"), Column("value", values), definitions]
-
-
-# Each with a column that says the frame is the one it is for: xprof's own table of a question has others.
-_LAYOUTS: dict[str, tuple[str, Callable[[pd.DataFrame], list[Column]]]] = {
-    "op_profile": ("depth", _op_profile),
-    "ops": ("work_kind", _ops),
-    "overview": ("definition", _overview),
-    "framework_ops": ("depth", _framework_ops),
-    "roofline": ("level", _roofline),
-}
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str]) -> list[Column]:

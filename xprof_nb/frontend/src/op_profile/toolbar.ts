@@ -30,7 +30,7 @@ export interface ToolbarState {
 export class Toolbar {
   readonly node: HTMLElement;
   readonly filter = h('input', {
-    class: 'jp-OpProfile-filter',
+    class: 'jp-XprofView-input jp-OpProfile-filter',
     attrs: { type: 'search', placeholder: 'filter  ( / )', 'aria-label': 'Filter ops', spellcheck: false }
   });
   private readonly _groupings: HTMLButtonElement[];

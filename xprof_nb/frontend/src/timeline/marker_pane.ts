@@ -48,7 +48,7 @@ export class MarkerPane {
   private _entry(marker: Marker, next: Span | null, focus: Span | null): HTMLElement {
     const { id, name, colour } = marker;
     const input = h('input', {
-      class: 'jp-Timeline-markerName',
+      class: 'jp-XprofView-input jp-Timeline-markerName',
       attrs: { value: name, 'aria-label': `Name of marker ${name}`, spellcheck: false, maxlength: 200 },
       on: { change: () => this._events.rename(id, input.value) }
     });

@@ -107,7 +107,7 @@ export class Toolbar {
 
 function box(placeholder: string, label: string): HTMLInputElement {
   return h('input', {
-    class: 'jp-Timeline-input',
+    class: 'jp-XprofView-input jp-Timeline-input',
     attrs: { type: 'search', placeholder, 'aria-label': label, spellcheck: false }
   });
 }

@@ -1,0 +1,29 @@
+"""What every bench does: make a capture, run one side in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPO = Path(__file__).parents[2]
+LIMIT_S = 900
+
+
+def capture(logdir: Path, seconds: float) -> Path:
+    """Capture a loop of tiny XLA ops on this CPU and return the file."""
+    script = Path(__file__).with_name("tiny_ops.py")
+    output_of([sys.executable, str(script), str(logdir), str(seconds)], {"JAX_PLATFORMS": "cpu"})
+    (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
+    return file
+
+
+def output_of(command: list[str], environment: dict[str, str]) -> str:
+    """Return what a command printed; a command that fails ends the bench."""
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{command[:2]} failed:\n{done.stderr[-4000:]}")
+    return done.stdout
