@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xprof_nb import queries
@@ -13,9 +14,9 @@ from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.params import By
-from xprof_nb.result import Graph, Result, result_of
+from xprof_nb.result import Explorer, Graph, Result, result_of
 
-__all__ = ["Graph", "Profile", "Result", "hardware", "open", "runs", "sql_schema"]
+__all__ = ["Explorer", "Graph", "Profile", "Result", "hardware", "open", "runs", "sql_schema"]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,6 +255,15 @@ class Profile:
             in ps from the beginning of the timeline, say what the view shows first.
         """
         return cast("Trace", self.ask("trace", **filters))
+
+    def explore(self, **filters: Any) -> Explorer:
+        """Return all views of the profile as tabs, with what to narrow them to."""
+        given = {name: value for name, value in filters.items() if value is not None}
+        return Explorer(queries.ask(self.data, "overview", given), "overview", given, self)
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write one self-contained page with all views: it needs neither network nor kernel."""
+        return self.explore().to_html(path)
 
     def ask(self, query: str, /, **params: Any) -> Result:
         """Ask a registered question by name."""

@@ -37,6 +37,11 @@ class Result:
         self.profile = profile
 
     @property
+    def view(self) -> str:
+        """The name of the view that shows it."""
+        return self.query
+
+    @property
     def frame(self) -> pd.DataFrame:
         """The rows; units are in the column names, missing is NaN."""
         return self.answer.frame
@@ -92,6 +97,15 @@ class Result:
         from xprof_nb.views import mimebundle
 
         return mimebundle(self)
+
+
+class Explorer(Result):
+    """All views of a profile as tabs; its numbers are those of the overview."""
+
+    @property
+    def view(self) -> str:
+        """The name of the view that shows it."""
+        return "explore"
 
 
 class Graph(Result):

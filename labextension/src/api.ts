@@ -8,6 +8,7 @@ import {
   errorOf,
   HostError,
   isAbort,
+  type Library,
   number,
   type Params,
   record,
@@ -66,6 +67,11 @@ export class Api {
   async query(run: string, query: string, params: Params, signal?: AbortSignal): Promise<Answer> {
     const response = await this._request('query', post({ run, query, params }, signal));
     return answerOf(decode(await response.arrayBuffer()));
+  }
+
+  /** The source of a library that draws charts. */
+  async library(name: Library): Promise<string> {
+    return (await this._request(`library/${name}`, {})).text();
   }
 
   private async _json(route: string, init: RequestInit): Promise<unknown> {

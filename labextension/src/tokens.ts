@@ -23,5 +23,5 @@ export const TRANSLATION_DOMAIN = 'xprof_nb';
 export const FILE_TYPE = 'xplane';
 export const FACTORY = 'XProf';
 export const CONTENT_PROVIDER = 'xprof-nb-metadata';
-/** The view a run opens with. */
-export const FIRST_VIEW = 'op_profile';
+/** The view of a document: all views of its run. */
+export const EXPLORER = 'explore';

@@ -21,10 +21,11 @@ ROOMS = {
     "analysis": "errors model formats analysis",
     "params": "errors",
     "queries": "errors model formats analysis params | runs",
-    "snapshot": "errors model queries",
+    "assets": "errors",
+    "snapshot": "errors model queries snapshot",
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",
-    "views": "errors model formats analysis queries snapshot views | api",
+    "views": "errors model formats analysis queries assets snapshot views | api",
     "result": "errors model queries | api trace views",
     "trace": "result | analysis",
     "api": "errors model params queries result runs | capture trace",
@@ -33,11 +34,11 @@ ROOMS = {
     "verbs": "errors model args api result runs views",
     "cli": "errors model args api doctor verbs runs",
     "jupyter": "errors model formats args api result doctor verbs runs capture jupyter | views",
-    "jupyter.server": "errors model runs jupyter.server | formats queries snapshot",
+    "jupyter.server": "errors model assets runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}
 RUNTIMES = {"jax", "jaxlib", "tensorboard", "tensorflow", "torch", "xprof"}
-CORE = ("errors", "model", "formats", "analysis", "params", "queries", "snapshot", "runs")
+CORE = ("errors", "model", "formats", "analysis", "params", "queries", "assets", "snapshot", "runs")
 # room -> the packages it never imports, not even inside a function
 NEVER = {
     **dict.fromkeys(CORE, INTERFACES | RUNTIMES),

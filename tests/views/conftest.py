@@ -24,5 +24,5 @@ def answering(monkeypatch):
 def built(monkeypatch, tmp_path):
     """Stand in for a built front end."""
     (tmp_path / "op_profile.js").write_text(BUILT)
-    monkeypatch.setattr("xprof_nb.views.widget.STATIC", tmp_path)
+    monkeypatch.setattr("xprof_nb.assets.STATIC", tmp_path)
     return tmp_path

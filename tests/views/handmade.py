@@ -95,6 +95,7 @@ class Asked:
             summary=answer.summary,
             notes=answer.notes,
             query=query,
+            view=query,
             params=params,
             profile=SimpleNamespace(data=data),
         )

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.views.handmade import profile_data
-from xprof_nb import queries, views
+from xprof_nb import assets, queries, views
 from xprof_nb.errors import ProfileError, UsageError
 from xprof_nb.model import columns
 from xprof_nb.views import widget
@@ -143,7 +143,7 @@ def test_without_a_built_front_end_the_table_says_why(answering, kernel, built):
     assert views.WIDGET_MIMETYPE not in data
     assert "the interactive view was not built" in data["text/html"]
     with pytest.raises(ProfileError, match="npm run build"):
-        widget.esm("op_profile")
+        assets.module("op_profile")
 
 
 def test_a_missing_value_crosses_as_missing():

@@ -23,6 +23,10 @@ class Shown(fallback.Tabular, Protocol):
         """The opened profile; its ``data`` is what queries read."""
 
     @property
+    def view(self) -> str:
+        """The name of the view that shows it."""
+
+    @property
     def params(self) -> dict[str, Any]:
         """The parameters of the query that was asked."""
 
@@ -35,10 +39,10 @@ def mimebundle(result: Shown) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     data: dict[str, Any] = {}
     notes: list[str] = []
-    if result.query in snapshot.VIEWS:
-        data[snapshot.MIMETYPE] = snapshot.build(result.profile.data, result.query, result.params)
+    if result.view in snapshot.VIEWS:
+        data[snapshot.MIMETYPE] = snapshot.build(result.profile.data, result.view, result.params)
         try:
-            model_id = widget.show(result.profile.data, result.query, result.params)
+            model_id = widget.show(result.profile.data, result.view, result.params)
         except ProfileError as error:
             notes.append(str(error))
         else:

@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xprof_nb import __version__, snapshot
+from xprof_nb import __version__, assets, snapshot
 from xprof_nb.errors import NotFoundError
-from xprof_nb.views import fallback, widget
+from xprof_nb.views import fallback
 from xprof_nb.views.layouts import one_line
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ thead th { font-weight: 600; }
 }
 """
 
+_LARGE = frozenset({"trace", "explore"})
+"""Views whose pages may hold more than a notebook's output."""
 _START = """const payload = JSON.parse(document.getElementById("xprof-nb-payload").textContent);
 mountPage(payload, document.getElementById("xprof-nb-view"));
 """
@@ -81,9 +83,9 @@ def page(result: Shown) -> str:
     """Return the text of that file; for a query without an interactive view, the table alone."""
     table = fallback.table(result)
     payload = None
-    if result.query in snapshot.VIEWS:
-        most_bytes = snapshot.LARGEST_PAGE_BYTES if result.query == "trace" else snapshot.LARGEST_PAYLOAD_BYTES
-        payload = snapshot.build(result.profile.data, result.query, result.params, most_bytes)
+    if result.view in snapshot.VIEWS:
+        most_bytes = snapshot.LARGEST_PAGE_BYTES if result.view in _LARGE else snapshot.LARGEST_PAYLOAD_BYTES
+        payload = snapshot.build(result.profile.data, result.view, result.params, most_bytes)
     title = escaping.escape(one_line(payload["title"] if payload else table.caption))
     facts = escaping.escape(one_line(_facts(result), 200))
     return (
@@ -92,19 +94,27 @@ def page(result: Shown) -> str:
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f'<div id="xprof-nb-view"></div>\n<main id="table">\n<h1>{title}</h1>\n<p class="facts">{facts}</p>\n'
         f"{fallback.html(table)}\n</main>\n"
-        + (_scripts(result.query, payload) if payload else "")
+        + (_scripts(result.view, payload) if payload else "")
         + "</body>\n</html>\n"
     )
 
 
 def _scripts(view: str, payload: dict[str, Any]) -> str:
-    # Only "<" can end a script element: JSON writes it as an escape, and the module is base64.
-    data = json.dumps(payload, allow_nan=False).replace("<", "\\u003c")
-    module = base64.b64encode(widget.esm(view).encode()).decode("ascii")
-    return (
-        f'<script type="application/json" id="xprof-nb-payload">{data}</script>\n<script type="module">\n'
+    drawn_by = snapshot.VIEWS[view]
+    module = base64.b64encode(assets.module(drawn_by.module).encode()).decode("ascii")
+    data = {"payload": payload, **{f"library-{name}": assets.library(name) for name in drawn_by.libraries}}
+    return "".join(
+        f'<script type="application/json" id="xprof-nb-{name}">{_embedded(value)}</script>\n'
+        for name, value in data.items()
+    ) + (
+        '<script type="module">\n'
         f'import {{ mountPage }} from "data:text/javascript;base64,{module}";\n{_START}</script>\n'
     )
+
+
+def _embedded(value: Any) -> str:
+    """Return a value as JSON inside a script element, which only "<" can end."""
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
 
 def _facts(result: Shown) -> str:

@@ -1,8 +1,9 @@
 """The view in a running notebook: an anywidget that asks the kernel, and the kernel's side of that talk.
 
 A request is a custom message ``{"id", "query", "params"}``; the reply is ``{"id", "ok": true}`` with one buffer (a
-table of `model.columns`), ``{"id", "ok": true, "payload"}`` for the query ``"snapshot"``, or ``{"id", "ok": false,
-"error": {"kind", "message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
+table of `model.columns`), ``{"id", "ok": true, "payload"}`` for the query ``"snapshot"`` (of this view, or of another
+one of the run), ``{"id", "ok": true, "text"}`` for a ``"library"``, or ``{"id", "ok": false, "error": {"kind",
+"message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
 so a view answers while a cell runs.
 
 The profile is never a trait: widget state is saved, compared and sent as a whole. A widget lets go of its profile
@@ -16,38 +17,17 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from xprof_nb import queries, snapshot
+from xprof_nb import assets, queries, snapshot
 from xprof_nb.errors import ProfileError, UsageError
 from xprof_nb.model import columns
 
 if TYPE_CHECKING:
     from xprof_nb.model.profile import ProfileData
 
-STATIC = Path(__file__).parent.parent / "static"
 _log = logging.getLogger(__name__)
-
-
-def esm(view: str) -> str:
-    """Return the JavaScript module that draws ``view``.
-
-    Raises
-    ------
-    ProfileError
-        The front end of this installation was not built.
-    """
-    path = STATIC / f"{view}.js"
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ProfileError(
-            "the interactive view was not built",
-            file=path,
-            hint="In a source checkout, `npm ci && npm run build` builds it; a built wheel has it.",
-        ) from None
 
 
 def show(data: ProfileData, view: str, params: Mapping[str, Any]) -> str | None:
@@ -99,7 +79,9 @@ def reply(
         if data is None:
             raise ProfileError("this view is closed", hint="Run its cell again.")
         if query == "snapshot":
-            return {"id": identifier, "ok": True, "payload": snapshot.build(data, view, {**params, **asked})}, []
+            return {"id": identifier, "ok": True, "payload": _payload(data, view, params, asked)}, []
+        if query == "library":
+            return {"id": identifier, "ok": True, "text": assets.library(str(asked.get("name")))}, []
         answer = queries.ask(data, query, asked)
         meta = snapshot.json_safe({"summary": answer.summary, "notes": answer.notes})
         return {"id": identifier, "ok": True}, [columns.encode(answer.frame, meta)]
@@ -110,6 +92,15 @@ def reply(
         hint = "The kernel's log has the traceback; please report it with this message."
         described = {"kind": type(error).__name__, "message": str(error), "hint": hint}
         return {"id": identifier, "ok": False, "error": described}, []
+
+
+def _payload(data: ProfileData, view: str, params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the payload of this view, or of another of the same run."""
+    if "view" not in asked:
+        return snapshot.build_live(data, view, params)
+    if not isinstance(asked["view"], str) or not isinstance(asked.get("params", {}), Mapping):
+        raise UsageError("a snapshot is of a view by its name, with its params")
+    return snapshot.build_live(data, asked["view"], asked.get("params", {}))
 
 
 def _request(message: Any) -> tuple[str, dict[str, Any]]:
@@ -149,7 +140,7 @@ def _widget_class(view: str) -> type:
     class View(anywidget.AnyWidget):  # type: ignore[misc]
         """A live view of one profile."""
 
-        _esm = esm(view)
+        _esm = assets.module(snapshot.VIEWS[view].module)
 
         def __init__(self, data: ProfileData, view: str, params: Mapping[str, Any], run: str) -> None:
             self.run = run

@@ -6,17 +6,14 @@ import { HostError, isAbort, type Mounted, showFailure, showWaiting, views } fro
 import type { Api } from '../api';
 import { element } from '../dom';
 import { RestHost } from '../hosts/rest';
-import { FIRST_VIEW } from '../tokens';
+import { EXPLORER } from '../tokens';
 import { versionWarning } from '../version';
-import { ViewTabs } from './tabs';
 
 /** What has the keyboard in a view. */
 const MAIN_PART = '[role=treegrid], [role=application]';
 
 export class RunView extends Widget {
-  private readonly _tabs: ViewTabs;
   private readonly _place = element('div', 'jp-XprofDocument-place');
-  private _view = FIRST_VIEW;
   private _loading: AbortController | null = null;
   private _mounted: Mounted | null = null;
   private _isLoaded = false;
@@ -31,8 +28,7 @@ export class RunView extends Widget {
     this.addClass('jp-XprofDocument');
     // A main-area widget focuses its content when it is activated.
     this.node.tabIndex = -1;
-    this._tabs = new ViewTabs(this._view, this._place, _trans, (view) => this._show(view));
-    this.node.append(this._tabs.node, this._place);
+    this.node.append(this._place);
   }
 
   override dispose(): void {
@@ -67,12 +63,6 @@ export class RunView extends Widget {
     }
   }
 
-  private _show(view: string): void {
-    this._view = view;
-    this._loading?.abort();
-    void this._load();
-  }
-
   private async _load(): Promise<void> {
     const loading = new AbortController();
     this._loading = loading;
@@ -81,7 +71,7 @@ export class RunView extends Widget {
     this._place.replaceChildren();
     const waiting = showWaiting(this._place, this._trans.__('Opening %1', this.run), () => loading.abort());
     try {
-      const { mount, host } = await this._fetch(this._view, loading.signal);
+      const { mount, host } = await this._fetch(loading.signal);
       waiting.remove();
       if (!this.isDisposed && this._loading === loading) {
         this._mounted = mount(host, this._place);
@@ -95,14 +85,14 @@ export class RunView extends Widget {
     }
   }
 
-  private async _fetch(view: string, signal: AbortSignal) {
-    const load = views.get(view);
+  private async _fetch(signal: AbortSignal) {
+    const load = views.get(EXPLORER);
     if (load === undefined) {
-      throw new HostError(`There is no view ${view}.`);
+      throw new HostError(`There is no view ${EXPLORER}.`);
     }
     const [{ mount }, host] = await Promise.all([
       load(),
-      RestHost.open(this._api, this.run, view, {}, signal)
+      RestHost.open(this._api, this.run, EXPLORER, {}, signal)
     ]);
     return { mount, host };
   }

@@ -1,5 +1,13 @@
 /** A host over the Jupyter server: answers without a kernel. */
-import { type Answer, type Host, HostError, type Params, readPayload, type Snapshot } from '@xprof-nb/views';
+import {
+  type Answer,
+  type Host,
+  HostError,
+  type Library,
+  type Params,
+  readPayload,
+  type Snapshot
+} from '@xprof-nb/views';
 import type { Api } from '../api';
 
 export class RestHost implements Host {
@@ -39,6 +47,15 @@ export class RestHost implements Host {
   async request(query: string, params: Params, signal?: AbortSignal): Promise<Answer> {
     await this._isSameRun();
     return this._api.query(this._run, query, params, signal);
+  }
+
+  async open(view: string, params: Params, signal?: AbortSignal): Promise<Host> {
+    await this._isSameRun();
+    return RestHost.open(this._api, this._run, view, params, signal);
+  }
+
+  library(name: Library): Promise<string> {
+    return this._api.library(name);
   }
 }
 

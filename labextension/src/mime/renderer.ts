@@ -49,7 +49,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     const drawing = ++this._drawings;
     try {
       const snapshot = readPayload(model.data[MIME]);
-      await this._draw(new StaticHost(snapshot));
+      await this._draw(new StaticHost(snapshot, (name) => this._known.api.library(name)));
       // Not awaited: the output counts as drawn.
       void this._goLive(model, snapshot, () => drawing === this._drawings && !this.isDisposed);
     } catch (error) {

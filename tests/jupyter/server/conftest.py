@@ -91,7 +91,7 @@ def secret(tmp_path: Path, jp_root_dir: Path, write_run: WriteRun) -> Path:
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace decoding and analysis, for tests that are about the door."""
     opening, snapshot = ModuleType("xprof_nb.runs.opening"), ModuleType("xprof_nb.snapshot")
-    opening.open_run, snapshot.build = open_run, build
+    opening.open_run, snapshot.build_live = open_run, build
     for module in (opening, snapshot):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr("xprof_nb.snapshot", snapshot, raising=False)

@@ -19,6 +19,8 @@ export interface Strings {
 
 export interface Columns {
   readonly rows: number;
+  /** The columns in order. */
+  readonly names: readonly string[];
   readonly meta: { readonly [key: string]: Json | undefined };
   readonly numbers: ReadonlyMap<string, Numbers>;
   readonly strings: ReadonlyMap<string, Strings>;
@@ -69,7 +71,8 @@ export function decode(data: ArrayBuffer | ArrayBufferView): Columns {
         throw new Error(`column ${column.name} has the unknown type ${column.dtype}`);
     }
   }
-  return { rows: header.rows, meta: header.meta, numbers, strings };
+  const names = header.columns.map(({ name }) => name);
+  return { rows: header.rows, names, meta: header.meta, numbers, strings };
 }
 
 /** Decode a table that travels inside JSON. */

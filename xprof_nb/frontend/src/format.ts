@@ -56,6 +56,55 @@ export function count(value: number): string {
   return Number.isInteger(value) ? grouped(value) : significant(value);
 }
 
+/** `24.2 %` of a peak; above 105 % it carries a mark, because the work or the peak is then in doubt. */
+export function utilization(fraction: number): string {
+  return fraction > SUSPICIOUS_FRACTION ? `${percent(fraction)} ⚠` : percent(fraction);
+}
+
+/** How the values of a column are written, told from the unit in its name, and that unit. */
+export interface Writer {
+  readonly unit: string;
+  write(value: number): string;
+}
+
+const WRITERS: readonly (readonly [RegExp, Writer])[] = [
+  [/_ps$/, { unit: 'ps', write: time }],
+  [/_ns$/, { unit: 'ns', write: (value) => time(value * 1e3) }],
+  [/_s$(?<!_per_s)/, { unit: 's', write: (value) => time(value * 1e12) }],
+  [/utilization$/, { unit: '', write: utilization }],
+  [/_fraction$/, { unit: '', write: percent }],
+  [/flops_per_s$/, { unit: 'FLOP/s', write: flopRate }],
+  [/bytes_per_s$/, { unit: 'B/s', write: byteRate }],
+  [/(^|_)flops$/, { unit: 'FLOP', write: flops }],
+  [/(^|_)bytes(_|$)/, { unit: 'B', write: bytes }],
+  [/intensity$/, { unit: 'FLOP/B', write: significant }]
+];
+const PLAIN: Writer = { unit: '', write: count };
+
+/** The writer of a column of numbers. */
+export function writerOf(column: string): Writer {
+  return WRITERS.find(([pattern]) => pattern.test(column))?.[1] ?? PLAIN;
+}
+
+const HEADINGS: readonly (readonly [string, string])[] = [
+  ['flops_per_s', 'FLOP/s'],
+  ['hbm_bytes_per_s', 'HBM B/s'],
+  ['bytes_per_s', 'B/s'],
+  ['flops_utilization', 'of FLOP/s peak'],
+  ['hbm_utilization', 'of HBM peak'],
+  ['flops', 'FLOPs'],
+  ['hbm', 'HBM']
+];
+
+/** A column's name for people, without the unit its cells carry: `step_time_ps` is "step time". */
+export function heading(column: string): string {
+  let name = column.replace('time_fraction', 'share').replace(/_(ps|ns|s|fraction)$(?<!_per_s)/, '');
+  for (const [short, long] of HEADINGS) {
+    name = name.replace(short, long);
+  }
+  return name.split('_').filter(Boolean).join(' ') || column;
+}
+
 /** The value in full, for a tooltip: `27 712 345 678 ps`. */
 export function exact(value: number, unit: string): string {
   if (!Number.isFinite(value)) {
@@ -84,7 +133,10 @@ function scaled(value: number, step: number, units: readonly string[]): string {
 }
 
 /** Three significant digits without an exponent; whole digits are never cut. */
-function significant(value: number): string {
+export function significant(value: number): string {
+  if (!Number.isFinite(value)) {
+    return MISSING;
+  }
   if (value === 0) {
     return '0';
   }

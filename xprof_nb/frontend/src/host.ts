@@ -39,11 +39,18 @@ export interface Answer {
 /** Where the answers come from: the notebook's kernel, the Jupyter server, or only the snapshot. */
 export type HostKind = 'kernel' | 'server' | 'static';
 
+/** A library that is too large for every view to carry its own copy. */
+export type Library = 'bokeh';
+
 export interface Host {
   readonly kind: HostKind;
   readonly snapshot: Snapshot;
   /** Ask the live profile; a static host always rejects with a `HostError`. */
   request(query: string, params: Params, signal?: AbortSignal): Promise<Answer>;
+  /** The host of another view of the same run; a static host has those that were saved with it. */
+  open(view: string, params: Params, signal?: AbortSignal): Promise<Host>;
+  /** The source text of a library, from the installed package: never from the network. */
+  library(name: Library): Promise<string>;
 }
 
 /** A view on screen. */

@@ -1,6 +1,4 @@
 /** What hosts outside this package use: the views by name, and what it takes to feed one. */
-import type { Mount } from './host';
-
 export { type Columns, decode, type Json } from './columns';
 export * as format from './format';
 export {
@@ -10,6 +8,7 @@ export {
   HostError,
   type HostKind,
   isAbort,
+  type Library,
   type Mount,
   type Mounted,
   type Params,
@@ -20,9 +19,4 @@ export {
 export { liveHint, StaticHost } from './hosts/static';
 export { answerOf, errorOf, MIME, number, readPayload, record, text, texts } from './payload';
 export { showFailure, showWaiting } from './shell/status';
-
-/** The views there are; each is loaded when it is first shown. */
-export const views: ReadonlyMap<string, () => Promise<{ mount: Mount }>> = new Map([
-  ['op_profile', () => import('./op_profile/view')],
-  ['trace', () => import('./timeline/view')]
-]);
+export { VIEWS, views } from './views';

@@ -15,7 +15,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from xprof_nb import __version__
+from xprof_nb import __version__, assets
 from xprof_nb.errors import NotFoundError, ProfileError, UsageError
 from xprof_nb.jupyter.server.cache import ProfileCache
 from xprof_nb.jupyter.server.paths import ForbiddenPathError, Roots
@@ -206,9 +206,27 @@ class SnapshotHandler(Handler):
         self.answer(await self.work(_snapshot, self.service, body["run"], body["view"], body.get("params", {})))
 
 
+class LibraryHandler(Handler):
+    """The libraries that draw charts, from the installed packages: no browser asks the network for them."""
+
+    @web.authenticated
+    @may_read
+    async def get(self, name: str) -> None:
+        """Return the source of a library."""
+        source = await self.work(assets.library, name)
+        self.set_header("Cache-Control", "private, max-age=3600")
+        self.finish(source, set_content_type="text/javascript; charset=utf-8")
+
+
 def routes(base_url: str, service: Service) -> list[tuple[str, type[Handler], dict[str, Any]]]:
     """Return every route of the extension."""
-    handlers = {"version": VersionHandler, "runs": RunsHandler, "query": QueryHandler, "snapshot": SnapshotHandler}
+    handlers: dict[str, type[Handler]] = {
+        "version": VersionHandler,
+        "runs": RunsHandler,
+        "query": QueryHandler,
+        "snapshot": SnapshotHandler,
+        r"library/(\w{1,40})": LibraryHandler,
+    }
     return [
         (url_path_join(base_url, "xprof-nb", "api", f"v{API}", name), handler, {"service": service})
         for name, handler in handlers.items()
@@ -242,7 +260,7 @@ def _changes(query: str, params: dict[str, Any]) -> bool:
 def _snapshot(service: Service, run: str, view: str, params: dict[str, Any]) -> dict[str, Any]:
     from xprof_nb import snapshot  # noqa: PLC0415
 
-    payload: dict[str, Any] = snapshot.build(service.profile(run), view, params)
+    payload: dict[str, Any] = snapshot.build_live(service.profile(run), view, params)
     return payload
 
 

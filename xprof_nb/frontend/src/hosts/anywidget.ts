@@ -1,6 +1,15 @@
 /** A host over an anywidget model: questions travel to the notebook's kernel as custom messages. */
 import { decode, type Json } from '../columns';
-import { type Answer, type Host, HostError, isAbort, type Mount, type Params, type Snapshot } from '../host';
+import {
+  type Answer,
+  type Host,
+  HostError,
+  isAbort,
+  type Library,
+  type Mount,
+  type Params,
+  type Snapshot
+} from '../host';
 import { answerOf, errorOf, readPayload, record, text } from '../payload';
 import { showFailure, showWaiting } from '../shell/status';
 
@@ -98,6 +107,16 @@ export class KernelHost implements Host {
       );
     }
     return answerOf(decode(data));
+  }
+
+  async open(view: string, params: Params, signal?: AbortSignal): Promise<Host> {
+    const { message } = await this._channel.ask('snapshot', { view, params }, signal);
+    return new KernelHost(this._channel, readPayload(message.payload));
+  }
+
+  async library(name: Library): Promise<string> {
+    const { message } = await this._channel.ask('library', { name });
+    return text(message.text);
   }
 }
 

@@ -1,18 +1,36 @@
 /** A host that only has its snapshot: a saved page, or a notebook without a kernel and a server. */
-import { type Answer, type Host, HostError, type Mount, type Snapshot } from '../host';
-import { readPayload } from '../payload';
+import { type Answer, type Host, HostError, type Library, type Mount, type Snapshot } from '../host';
+import { readPayload, record } from '../payload';
 import { showFailure } from '../shell/status';
+
+/** Where a host without anybody to ask has its libraries from. */
+export type Libraries = (name: Library) => Promise<string>;
 
 export class StaticHost implements Host {
   readonly kind = 'static';
 
-  constructor(readonly snapshot: Snapshot) {}
+  constructor(
+    readonly snapshot: Snapshot,
+    private readonly _libraries: Libraries = embedded
+  ) {}
 
   async request(): Promise<Answer> {
     throw new HostError(
       'This is a saved snapshot: it cannot be asked for more.',
       liveHint(this.snapshot.run.path)
     );
+  }
+
+  async open(view: string): Promise<Host> {
+    const saved = record(this.snapshot.extra.views)[view];
+    if (saved === undefined) {
+      throw new HostError('This view was not saved.', liveHint(this.snapshot.run.path));
+    }
+    return new StaticHost(readPayload(saved), this._libraries);
+  }
+
+  library(name: Library): Promise<string> {
+    return this._libraries(name);
   }
 }
 
@@ -32,4 +50,16 @@ export function pageOf(mount: Mount) {
       showFailure(el, error);
     }
   };
+}
+
+/** The libraries a page holds: elements of text that no browser runs by itself. */
+async function embedded(name: Library): Promise<string> {
+  const holder = document.getElementById(`xprof-nb-library-${name}`);
+  if (holder === null) {
+    throw new HostError(
+      `This page was written without ${name}, which draws its charts.`,
+      'The table has the numbers.'
+    );
+  }
+  return JSON.parse(holder.textContent ?? '""');
 }

@@ -30,6 +30,14 @@ export class FakeHost implements Host {
     this.asked.push({ query, params });
     return this._answer(query, params, signal);
   }
+
+  async open(): Promise<Host> {
+    return this;
+  }
+
+  async library(): Promise<string> {
+    return '';
+  }
 }
 
 /** A table with the rows of the op profile given as objects; what is left out is missing. */
@@ -51,5 +59,5 @@ export function rowsTable(rows: readonly Record<string, number | string>[]): Col
       );
     }
   }
-  return { rows: rows.length, meta: {}, numbers, strings };
+  return { rows: rows.length, names: [...names], meta: {}, numbers, strings };
 }

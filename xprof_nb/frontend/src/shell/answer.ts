@@ -1,0 +1,393 @@
+/** The frame of every view that is one answer: sentence, pictures, table; it asks again, follows and is followed. */
+import type { Columns } from '../columns';
+import { adoptStyle, button, h } from '../dom';
+import { count, time } from '../format';
+import { type Answer, type Host, isAbort, type Mount, type Mounted, type Params } from '../host';
+import { liveHint } from '../hosts/static';
+import { dispatchKey, isTyping, type KeyBinding } from '../keys';
+import { text } from '../payload';
+import answerStyle from '../style/answer.css?inline';
+import shellStyle from '../style/shell.css?inline';
+import { type FieldOptions, fieldsOf } from '../table/fields';
+import { Grid } from '../table/grid';
+import gridStyle from '../table/style.css?inline';
+import { followTheme } from '../theme';
+import { isSame, opOf } from './choice';
+import { header } from './header';
+import { KeyHelp } from './key_help';
+import { type Choice, described, type Filters, type Link, linkOf, paramsOf } from './link';
+import { emptyBox, notesBox } from './notes';
+import { copyText, downloadText, fileName } from './save';
+import { showFailure, showWaiting } from './status';
+
+const MOST_ROWS = 100_000;
+
+/** A part of a view above its table: a chart, tiles, a tree. */
+export interface Part {
+  readonly node: HTMLElement;
+  /** It is in the page now. */
+  start?(): void;
+  /** The answer changed, or which of its rows are shown. */
+  update?(): void;
+  /** Another view chose something. */
+  follow?(choice: Choice): void;
+  dispose?(): void;
+}
+
+/** How a question is shown. */
+export interface AnswerSpec {
+  /** The question, with spaces: `input pipeline`. */
+  readonly label: string;
+  /** The columns of its table; all when left out. */
+  readonly columns?: readonly (string | FieldOptions)[];
+  /** What stands above the table. */
+  parts?(frame: AnswerFrame): readonly Part[];
+  /** Switches beside the filter. */
+  tools?(frame: AnswerFrame): readonly HTMLElement[];
+  /** What choosing a row of the table chooses in all views; an op by default. */
+  choiceOf?(table: Columns, row: number): Choice;
+}
+
+/** Draws a view as a spec says. */
+export function answerView(spec: AnswerSpec): Mount {
+  return (host, el) => {
+    for (const sheet of [shellStyle, answerStyle, gridStyle]) {
+      adoptStyle(el, sheet);
+    }
+    const frame = new AnswerFrame(host, spec);
+    el.append(frame.node);
+    frame.start();
+    return frame;
+  };
+}
+
+export class AnswerFrame implements Mounted {
+  readonly node: HTMLElement;
+  readonly grid: Grid;
+  readonly link: Link;
+  answer: Answer;
+  private readonly _parts: readonly Part[];
+  private readonly _stops: (() => void)[] = [];
+  private readonly _sentence = h('p', { class: 'jp-XprofAnswer-sentence' });
+  private readonly _notes = h('div', {});
+  private readonly _narrowed = h('div', { class: 'jp-XprofAnswer-narrowed', attrs: { hidden: '' } });
+  private readonly _empty = h('div', {});
+  private readonly _counted = h('span', { class: 'jp-XprofAnswer-counted', attrs: { role: 'status' } });
+  private readonly _status = h('div', {});
+  private readonly _filter: HTMLInputElement;
+  private readonly _help: KeyHelp;
+  private readonly _bindings: readonly KeyBinding[];
+  private _params: Params;
+  private _filters: Filters = {};
+  private _total: number;
+  private _task: AbortController | null = null;
+
+  constructor(
+    readonly host: Host,
+    private readonly _spec: AnswerSpec
+  ) {
+    const { snapshot } = host;
+    this.link = linkOf(snapshot.run);
+    this.answer = snapshot;
+    this._params = snapshot.params;
+    this._total = snapshot.rowsTotal ?? snapshot.table.rows;
+    this.grid = new Grid(snapshot.title || _spec.label, {
+      choose: (row) => this._choose(row),
+      changed: () => this._shownChanged()
+    });
+    this._filter = h('input', {
+      class: 'jp-XprofAnswer-filter',
+      title: 'Words that a row must have; name:word looks in one column',
+      attrs: { type: 'search', placeholder: 'filter', 'aria-label': 'Filter rows' },
+      on: {
+        input: () => {
+          this.grid.filter = this._filter.value;
+        }
+      }
+    });
+    this._help = new KeyHelp(() => this.grid.node.focus());
+    this._bindings = this._keys();
+    this._parts = _spec.parts?.(this) ?? [];
+    this.node = this._compose();
+    this._refresh();
+  }
+
+  get isLive(): boolean {
+    return this.host.kind !== 'static';
+  }
+
+  /** The parameters of the question that is shown. */
+  get params(): Params {
+    return this._params;
+  }
+
+  /** Begin, now that it is in the page. */
+  start(): void {
+    this._stops.push(
+      followTheme(this.node),
+      this.link.subscribe(this, ({ choice, filters }) => this._follow(choice, filters))
+    );
+    for (const part of this._parts) {
+      part.start?.();
+    }
+    this._follow(this.link.choice, this.link.filters);
+    this._loadRest();
+  }
+
+  dispose(): void {
+    this._task?.abort();
+    for (const part of this._parts) {
+      part.dispose?.();
+    }
+    for (const stop of this._stops) {
+      stop();
+    }
+    this.grid.dispose();
+    this.node.remove();
+  }
+
+  /** Choose something in all views of the run; `view` asks to see it there. */
+  choose(choice: Choice, view?: string): void {
+    this.link.choose(choice, this, view);
+    this._mark(choice, false);
+  }
+
+  /** Narrow all views of the run. */
+  narrow(filters: Filters): void {
+    this.link.narrow(filters, this);
+    this._follow(this.link.choice, filters);
+  }
+
+  /** Ask the same question with other parameters and show the answer. */
+  ask(what: string, params: Params): void {
+    if (!this.isLive) {
+      this.say(`This is a saved snapshot. ${liveHint(this.host.snapshot.run.path)}`);
+      return;
+    }
+    this.run(what, async (signal) => {
+      const asked = { ...this._params, ...params };
+      const answer = await this.host.request(this.host.snapshot.view, asked, signal);
+      this._params = asked;
+      this._take(answer);
+    });
+  }
+
+  /** Do one thing that takes time; a newer one replaces it. */
+  run(what: string, work: (signal: AbortSignal) => Promise<void>): void {
+    this._task?.abort();
+    const task = new AbortController();
+    this._task = task;
+    this._status.replaceChildren();
+    const waiting = showWaiting(this._status, what, () => task.abort());
+    work(task.signal)
+      .catch((error: unknown) => {
+        if (!isAbort(error)) {
+          this.fail(error, () => this.run(what, work));
+        }
+      })
+      .finally(() => {
+        waiting.remove();
+        if (this._task === task) {
+          this._task = null;
+        }
+      });
+  }
+
+  say(words: string): void {
+    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, words));
+  }
+
+  fail(error: unknown, retry?: () => void): void {
+    this._status.replaceChildren();
+    showFailure(this._status, error, retry);
+  }
+
+  private _take(answer: Answer): void {
+    this.answer = answer;
+    this._total = answer.table.rows;
+    this._refresh();
+    this._mark(this.link.choice, false);
+  }
+
+  /** A snapshot holds the first rows; who can ask gets all of them. */
+  private _loadRest(): void {
+    if (
+      this.isLive &&
+      this._task === null &&
+      this.answer.table.rows < this._total &&
+      this._total <= MOST_ROWS
+    ) {
+      this.ask(`Loading ${count(this._total)} rows`, {});
+    }
+  }
+
+  private _refresh(): void {
+    const { table, summary, notes } = this.answer;
+    const sentence = text(summary.sentence);
+    this._sentence.textContent = sentence;
+    this._sentence.hidden = sentence === '';
+    this._notes.replaceChildren(...[notesBox(notes)].filter((box) => box !== null));
+    const isEmpty = table.rows === 0;
+    this._empty.replaceChildren(...(isEmpty ? [emptyBox(notes)] : []));
+    this.grid.node.hidden = isEmpty;
+    this.grid.update(table.rows, fieldsOf(table, this._spec.columns));
+    for (const part of this._parts) {
+      part.node.hidden = isEmpty;
+    }
+  }
+
+  private _shownChanged(): void {
+    const shown = count(this.grid.shown.length);
+    this._counted.textContent = `${shown} of ${count(this._total)} rows shown`;
+    for (const part of this._parts ?? []) {
+      part.update?.();
+    }
+  }
+
+  private _choose(row: number): void {
+    const choice = (this._spec.choiceOf ?? opOf)(this.answer.table, row);
+    this.grid.mark([row]);
+    if (Object.keys(choice).length > 0) {
+      this.link.choose(choice, this);
+      for (const part of this._parts) {
+        part.follow?.(choice);
+      }
+    }
+  }
+
+  private _follow(choice: Choice, filters: Filters): void {
+    this._mark(choice, true);
+    if (JSON.stringify(filters) !== JSON.stringify(this._filters)) {
+      this._filters = filters;
+      this._showNarrowed();
+      const cleared = { host: null, device: null, step: null, window_ps: null };
+      this.ask('Narrowing', { ...cleared, ...given(this.host.snapshot.params), ...paramsOf(filters) });
+    }
+  }
+
+  private _mark(choice: Choice, isRevealed: boolean): void {
+    const { table } = this.answer;
+    const choiceOf = this._spec.choiceOf ?? opOf;
+    const isChosen = (row: number) => isSame(choiceOf(table, row), choice);
+    const rows = Object.keys(choice).length === 0 ? [] : this.grid.shown.filter(isChosen);
+    this.grid.mark(rows, isRevealed);
+    for (const part of this._parts) {
+      part.follow?.(choice);
+    }
+  }
+
+  private _showNarrowed(): void {
+    const words = described(this._filters, time);
+    this._narrowed.hidden = words === '';
+    this._narrowed.replaceChildren(
+      h('span', {}, `Narrowed to ${words}`),
+      button('Show all', { class: 'jp-XprofButton', click: () => this.narrow({}) })
+    );
+  }
+
+  private _compose(): HTMLElement {
+    const { snapshot } = this.host;
+    const root = h(
+      'section',
+      {
+        class: `jp-XprofView jp-XprofAnswer jp-mod-${this._spec.label.replaceAll(' ', '-')}`,
+        attrs: { 'aria-label': snapshot.title || this._spec.label, 'data-lm-suppress-shortcuts': 'true' }
+      },
+      header(this.host, this._menu()),
+      this._sentence,
+      this._notes,
+      this._narrowed,
+      ...this._parts.map((part) => part.node),
+      h(
+        'div',
+        { class: 'jp-XprofAnswer-bar' },
+        ...(this._spec.tools?.(this) ?? []),
+        this._filter,
+        this._counted
+      ),
+      this.grid.node,
+      this._empty,
+      this._status,
+      this._help.node
+    );
+    root.addEventListener('keydown', (event) => {
+      const anywhere = ['/', '?', 'Escape'].includes(event.key);
+      if (anywhere && (!isTyping(event) || event.key === 'Escape')) {
+        dispatchKey(event, this._bindings);
+      }
+      event.stopPropagation();
+    });
+    return root;
+  }
+
+  private _menu() {
+    const { run } = this.host.snapshot;
+    const name = fileName(`${run.name} ${this._spec.label}`, 'csv');
+    const rows = 'the rows shown, full precision';
+    return [
+      { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(this.grid.tsv) },
+      {
+        label: 'Download CSV',
+        hint: rows,
+        run: () => downloadText(name, this.grid.csv, 'text/csv')
+      },
+      { label: 'Copy Python for the DataFrame', run: () => this._copy(this._python()) },
+      { label: 'Keys (?)', run: () => this._help.toggle(this._bindings, this.grid.node) }
+    ];
+  }
+
+  private _python(): string {
+    const { run, view } = this.host.snapshot;
+    const given = Object.entries(this._params)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => `, ${name}=${JSON.stringify(value)}`);
+    return `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).ask("${view}"${given.join('')}).frame`;
+  }
+
+  private _copy(copied: string): void {
+    copyText(copied).then(
+      () => this.say('Copied.'),
+      (error: unknown) => this.fail(error)
+    );
+  }
+
+  private _keys(): KeyBinding[] {
+    const shown = (keys: string, what: string): KeyBinding => ({
+      keys: [],
+      label: keys,
+      what,
+      run: () => {}
+    });
+    return [
+      shown('← ↑ → ↓', 'move in the table'),
+      shown('Enter', 'choose a row: the other views of the run follow'),
+      shown('Ctrl C', 'copy the row'),
+      { keys: ['/'], label: '/', what: 'filter', run: () => this._filter.focus() },
+      { keys: ['Escape'], label: 'Esc', what: 'step back', run: () => this._back() },
+      {
+        keys: ['?'],
+        label: '?',
+        what: 'this list',
+        run: () => this._help.toggle(this._bindings, this.grid.node)
+      }
+    ];
+  }
+
+  private _back(): void {
+    if (this._help.isOpen) {
+      this._help.close();
+    } else if (this._task !== null) {
+      this._task.abort();
+    } else if (this._filter.value !== '') {
+      this._filter.value = '';
+      this.grid.filter = '';
+      this.grid.node.focus();
+    } else if (Object.keys(this.link.choice).length > 0) {
+      this.choose({});
+    }
+  }
+}
+
+function given(params: Params): Params {
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+}

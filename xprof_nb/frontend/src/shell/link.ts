@@ -1,0 +1,94 @@
+/**
+ * What is chosen in a run, and what the run is narrowed to: shared by all its views in a page.
+ *
+ * Views are separate modules, each with its own copy of this file, so what they share lives in one place of the page.
+ */
+import type { Params, Run } from '../host';
+
+/** What was chosen; views outline it. */
+export interface Choice {
+  readonly op?: string;
+  /** In decimal: a JavaScript number loses its last digits. */
+  readonly program_id?: string;
+  readonly step?: number;
+}
+
+/** What all views are narrowed to: parameters that every question takes. */
+export interface Filters {
+  readonly host?: string;
+  readonly device?: string;
+  readonly step?: number;
+  readonly window_ps?: readonly [number, number];
+}
+
+export interface Change {
+  readonly choice: Choice;
+  readonly filters: Filters;
+  /** The view to show the choice in, when somebody asked for one. */
+  readonly view?: string;
+}
+
+type Listener = (change: Change) => void;
+
+const PLACE = Symbol.for('xprof-nb.links.v1');
+
+/** The choices of one run. */
+export class Link {
+  choice: Choice = {};
+  filters: Filters = {};
+  private readonly _listeners = new Map<object, Listener>();
+
+  /** Choose something; `source` is the view that does, which need not follow itself. */
+  choose(choice: Choice, source: object, view?: string): void {
+    this.choice = choice;
+    this._tell(source, view);
+  }
+
+  /** Narrow every view of the run, or widen it again. */
+  narrow(filters: Filters, source: object): void {
+    this.filters = filters;
+    this._tell(source);
+  }
+
+  /** Be told of what other views choose; returns how to stop. */
+  subscribe(source: object, listener: Listener): () => void {
+    this._listeners.set(source, listener);
+    return () => this._listeners.delete(source);
+  }
+
+  private _tell(source: object, view?: string): void {
+    const change = { choice: this.choice, filters: this.filters, ...(view === undefined ? {} : { view }) };
+    for (const [listening, listener] of [...this._listeners]) {
+      if (listening !== source) {
+        listener(change);
+      }
+    }
+  }
+}
+
+/** The link of a run in this page. */
+export function linkOf({ identity, path }: Run): Link {
+  const page = globalThis as { [PLACE]?: Map<string, Link> };
+  page[PLACE] ??= new Map();
+  const key = identity || path;
+  const known = page[PLACE].get(key) ?? new Link();
+  page[PLACE].set(key, known);
+  return known;
+}
+
+/** Filters as parameters of a question. */
+export function paramsOf({ window_ps, ...rest }: Filters): Params {
+  return { ...rest, ...(window_ps === undefined ? {} : { window_ps: [...window_ps] }) };
+}
+
+/** `step 7, TPU:0`: what a run is narrowed to, in words. */
+export function described({ host, device, step, window_ps }: Filters, time: (ps: number) => string): string {
+  return [
+    step === undefined ? '' : `step ${step}`,
+    window_ps === undefined ? '' : `${time(window_ps[1] - window_ps[0])} from ${time(window_ps[0])}`,
+    host ?? '',
+    device ?? ''
+  ]
+    .filter(Boolean)
+    .join(', ');
+}

@@ -1,0 +1,36 @@
+/** The views there are: what people call each, and how it is loaded, which is when it is first shown. */
+import type { Mount } from './host';
+
+export interface View {
+  readonly label: string;
+  /** Whether it is among the tabs of a run. */
+  readonly isExplored: boolean;
+  load(): Promise<{ mount: Mount }>;
+}
+
+const table = () => import('./table/view');
+
+/** By the name of the question a view shows, in the order in which they are offered. */
+export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
+  ['overview', { label: 'overview', isExplored: true, load: table }],
+  ['op_profile', { label: 'op profile', isExplored: true, load: () => import('./op_profile/view') }],
+  ['trace', { label: 'timeline', isExplored: true, load: () => import('./timeline/view') }],
+  ['roofline', { label: 'roofline', isExplored: true, load: table }],
+  ['memory', { label: 'memory', isExplored: true, load: table }],
+  ['buffers', { label: 'buffers', isExplored: true, load: table }],
+  ['graph', { label: 'graph', isExplored: true, load: table }],
+  ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
+  ['framework_ops', { label: 'framework ops', isExplored: true, load: table }],
+  ['kernels', { label: 'kernels', isExplored: true, load: table }],
+  ['input_pipeline', { label: 'input pipeline', isExplored: true, load: table }],
+  ['collectives', { label: 'collectives', isExplored: true, load: table }],
+  ['ops', { label: 'ops', isExplored: true, load: table }],
+  ['events', { label: 'events', isExplored: false, load: table }],
+  ['sql', { label: 'SQL', isExplored: false, load: table }],
+  ['explore', { label: 'profile', isExplored: false, load: () => import('./explore/view') }]
+]);
+
+/** Loaders by name. */
+export const views: ReadonlyMap<string, View['load']> = new Map(
+  [...VIEWS].map(([name, { load }]) => [name, load])
+);

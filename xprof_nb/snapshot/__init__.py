@@ -1,0 +1,130 @@
+"""What a view needs to draw itself with nobody to ask: a small, bounded, JSON-safe picture of one answer.
+
+A snapshot is what a saved notebook keeps, what the server hands to a document and what a static page embeds. It is
+bounded because notebooks are saved, mailed and diffed: the pruned table first, then what makes a view richer for as
+long as the budget lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from xprof_nb import __version__
+from xprof_nb.errors import ProfileError, UsageError
+from xprof_nb.snapshot import op_profile, tables, timeline
+from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped, json_bytes, json_safe
+from xprof_nb.snapshot.views import VIEWS, View
+
+if TYPE_CHECKING:
+    from xprof_nb.model.answer import Answer
+    from xprof_nb.model.profile import ProfileData
+
+__all__ = ["MIMETYPE", "VERSION", "VIEWS", "View", "build", "build_live", "json_bytes", "json_safe"]
+
+MIMETYPE = "application/vnd.xprof-nb.view.v1+json"
+VERSION = 1
+
+LARGEST_PAYLOAD_BYTES = 200_000
+LARGEST_PAGE_BYTES = 2_000_000
+"""Of a page of its own, which nobody diffs: a timeline is in it down to a sixteenth."""
+MOST_DEVICES = 256
+SMALLEST_SHARE_BYTES = 20_000
+
+
+def build(
+    data: ProfileData, view: str, params: Mapping[str, Any] | None = None, most_bytes: int = LARGEST_PAYLOAD_BYTES
+) -> dict[str, Any]:
+    """Return the payload of a view: at most ``most_bytes`` of JSON without NaN or infinity.
+
+    Parameters
+    ----------
+    data
+        The profile asked.
+    view
+        A name in `VIEWS`: the query behind it, or ``explore``, which has all of them.
+    params
+        Parameters of that query.
+
+    Returns
+    -------
+    dict
+        ``version, view, title, run, params, summary, notes, table, details, rows_total, package_version``;
+        ``table`` is the base64 of `model.columns.encode`, ``details`` maps ``"<program_id>/<op>"`` to the summary
+        of the query ``op_details``. A timeline has no details but ``extra``, whose ``windows`` are tables as well:
+        the whole of it and the window shown first, then parts as long as the bytes last. The ``extra`` of
+        ``explore`` holds the payloads of the other ``views``.
+
+    Raises
+    ------
+    UsageError
+        There is no such view, or the query does not take these parameters.
+    ProfileError
+        The profile cannot answer the query.
+    """
+    if view not in VIEWS:
+        raise UsageError(f"unknown view {view!r}", hint=f"Known: {', '.join(sorted(VIEWS))}.")
+    params = {name: value for name, value in (params or {}).items() if value is not None}
+    answer, table = _table(data, view, params)
+    payload = {
+        "version": VERSION,
+        "view": view,
+        "title": f"{VIEWS[view].label} of {clipped(data.name, LONGEST_NAME)}",
+        "run": _run(data),
+        "params": bounded(json_safe(params), LONGEST_NAME),
+        "summary": tables.fitting_summary(answer.summary),
+        "notes": bounded(json_safe(answer.notes), LONGEST_TEXT),
+        "table": table,
+        "details": {},
+        "rows_total": int(answer.summary["node_count"] if view == "op_profile" else len(answer.frame)),
+        "package_version": __version__,
+    }
+    left = most_bytes - json_bytes(payload)
+    if view == "trace":
+        payload["extra"] = {"windows": timeline.windows(data, answer, params, left)}
+    elif view == "op_profile":
+        payload["details"] = op_profile.details(data, answer.frame, params, left)
+    elif view == "explore":
+        payload["extra"] = {"views": _views(data, params, left)}
+    return payload
+
+
+def build_live(data: ProfileData, view: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the payload of a view for a host that can be asked for more, which needs no other views with it."""
+    return build(data, view, params, 0 if view == "explore" else LARGEST_PAYLOAD_BYTES)
+
+
+def _table(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Answer, str]:
+    if view == "trace":
+        return timeline.fitting_tracks(data, params)
+    if view == "op_profile":
+        return op_profile.fitting_tree(data, params)
+    return tables.fitting_rows(data, "overview" if view == "explore" else view, params)
+
+
+def _views(data: ProfileData, params: Mapping[str, Any], left: int) -> dict[str, Any]:
+    """Return the payloads of the views of a run, each with a fair share of what is left, as long as it is enough."""
+    names = [name for name in VIEWS if VIEWS[name].explored] if left > 0 else []
+    found: dict[str, Any] = {}
+    for number, name in enumerate(names):
+        share = left // (len(names) - number)
+        try:
+            payload = build(data, name, params, max(share, SMALLEST_SHARE_BYTES))
+        except ProfileError:
+            continue  # what this profile cannot answer, its view says when it is opened live
+        if json_bytes(payload) <= left:
+            found[name] = payload
+            left -= json_bytes(payload)
+    return found
+
+
+def _run(data: ProfileData) -> dict[str, Any]:
+    run = {
+        "name": data.name,
+        "path": data.path,
+        "origin": data.origin,
+        "hosts": [trace.host for trace in data.hosts],
+        "devices": [device.name for device in data.devices],
+        "identity": data.identity,
+    }
+    return dict(bounded(json_safe(run), LONGEST_TEXT, MOST_DEVICES))

@@ -1,0 +1,49 @@
+"""The views there are: what people call each, and which module and libraries draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class View:
+    """One view.
+
+    Attributes
+    ----------
+    label
+        What people call it.
+    module
+        The file of ``static/`` that draws it.
+    libraries
+        What that module asks for when it draws; see `xprof_nb.assets`.
+    explored
+        Whether it is among the tabs of ``explore``.
+    """
+
+    label: str
+    module: str = "table"
+    libraries: tuple[str, ...] = ()
+    explored: bool = True
+
+
+VIEWS: Mapping[str, View] = {
+    "overview": View("overview"),
+    "op_profile": View("op profile", "op_profile"),
+    "trace": View("timeline", "trace"),
+    "roofline": View("roofline"),
+    "memory": View("memory"),
+    "buffers": View("buffers"),
+    "graph": View("graph"),
+    "steps": View("steps", "steps", ("bokeh",)),
+    "framework_ops": View("framework ops"),
+    "kernels": View("kernels"),
+    "input_pipeline": View("input pipeline"),
+    "collectives": View("collectives"),
+    "ops": View("ops"),
+    "events": View("events", explored=False),
+    "sql": View("SQL", explored=False),
+    "explore": View("profile", "explore", ("bokeh",), explored=False),
+}
+"""By the name of the question that a view shows, in the order in which they are offered."""
