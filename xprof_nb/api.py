@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xprof_nb import queries
 from xprof_nb.errors import UsageError
+from xprof_nb.model.chosen import chosen
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
@@ -157,6 +158,11 @@ class Profile:
         """XLA programs by program id."""
         return self.data.programs
 
+    @property
+    def selection(self) -> dict[str, Any]:
+        """What was chosen last in a live view of this profile: ``op, program_id, step, host, device, window_ps``."""
+        return chosen(self.data)
+
     def ops(self, **filters: Any) -> Result:
         """Return time, work and utilisation of every op.
 
@@ -276,4 +282,4 @@ class Profile:
         return f"<Profile {self.name!r}: {len(self.hosts)} host(s), {devices or 'no device'}{more}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        return self.op_profile()._repr_mimebundle_(include, exclude)
+        return self.explore()._repr_mimebundle_(include, exclude)

@@ -47,7 +47,7 @@ def test_without_a_kernel_there_is_no_widget(answering):
 
 
 def test_a_query_without_a_view_is_a_table(answering):
-    data, _ = views.mimebundle(answering(["fusion.1"]).result("op_details"))
+    data, _ = views.mimebundle(answering(["fusion.1"]).result("trace_marks"))
     assert set(data) == {"text/html", "text/plain"}
 
 

@@ -62,7 +62,7 @@ def test_the_page_names_no_address(answering, built):
 
 
 def test_a_query_without_a_view_is_a_page_with_a_table(answering):
-    text = page.page(answering(["fusion.1"]).result("op_details"))
+    text = page.page(answering(["fusion.1"]).result("trace_marks"))
     assert "<script" not in text
     assert "fusion.1" in text
 

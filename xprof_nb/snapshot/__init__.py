@@ -30,6 +30,8 @@ LARGEST_PAGE_BYTES = 2_000_000
 """Of a page of its own, which nobody diffs: a timeline is in it down to a sixteenth."""
 MOST_DEVICES = 256
 SMALLEST_SHARE_BYTES = 20_000
+SAVED_VIEWS = ("overview", "op_profile")
+"""What a notebook keeps of all the views of a run: the others take a live run, or a page of their own."""
 
 
 def build(
@@ -104,7 +106,8 @@ def _table(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Ans
 
 def _views(data: ProfileData, params: Mapping[str, Any], left: int) -> dict[str, Any]:
     """Return the payloads of the views of a run, each with a fair share of what is left, as long as it is enough."""
-    names = [name for name in VIEWS if VIEWS[name].explored] if left > 0 else []
+    all_names = [name for name in VIEWS if VIEWS[name].explored]
+    names = all_names if left > LARGEST_PAYLOAD_BYTES else SAVED_VIEWS if left > 0 else ()
     found: dict[str, Any] = {}
     for number, name in enumerate(names):
         share = left // (len(names) - number)

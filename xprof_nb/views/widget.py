@@ -2,7 +2,8 @@
 
 A request is a custom message ``{"id", "query", "params"}``; the reply is ``{"id", "ok": true}`` with one buffer (a
 table of `model.columns`), ``{"id", "ok": true, "payload"}`` for the query ``"snapshot"`` (of this view, or of another
-one of the run), ``{"id", "ok": true, "text"}`` for a ``"library"``, or ``{"id", "ok": false, "error": {"kind",
+one of the run), ``{"id", "ok": true, "text"}`` for a ``"library"``, nothing more to a ``"choose"``, which tells what a
+person chose, or ``{"id", "ok": false, "error": {"kind",
 "message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
 so a view answers while a cell runs.
 
@@ -22,7 +23,7 @@ from weakref import WeakSet
 
 from xprof_nb import assets, queries, snapshot
 from xprof_nb.errors import ProfileError, UsageError
-from xprof_nb.model import columns
+from xprof_nb.model import chosen, columns
 
 if TYPE_CHECKING:
     from xprof_nb.model.profile import ProfileData
@@ -80,6 +81,9 @@ def reply(
             raise ProfileError("this view is closed", hint="Run its cell again.")
         if query == "snapshot":
             return {"id": identifier, "ok": True, "payload": _payload(data, view, params, asked)}, []
+        if query == "choose":
+            chosen.choose(data, asked)
+            return {"id": identifier, "ok": True}, []
         if query == "library":
             return {"id": identifier, "ok": True, "text": assets.library(str(asked.get("name")))}, []
         answer = queries.ask(data, query, asked)

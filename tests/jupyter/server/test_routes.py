@@ -5,10 +5,11 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 import xprof_nb
+from xprof_nb import assets
 from xprof_nb.model import columns
 
 pytestmark = pytest.mark.usefixtures("stand_ins")
-ROUTES = [("GET", "version"), ("GET", "runs"), ("POST", "query"), ("POST", "snapshot")]
+ROUTES = [("GET", "version"), ("GET", "runs"), ("POST", "query"), ("POST", "snapshot"), ("GET", "library/bokeh")]
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def ask(jp_fetch):
         if body is not None or raw is not None:
             options.update(method="POST", body=json.dumps(body) if raw is None else raw)
         try:
-            answer = await jp_fetch("xprof-nb", "api", "v1", route, **options)
+            answer = await jp_fetch("xprof-nb", "api", "v1", *route.split("/"), **options)
         except HTTPClientError as refused:
             answer = refused.response
         is_json = answer.headers["Content-Type"].startswith("application/json")
@@ -64,6 +65,13 @@ async def test_query_answers_in_columns(ask, logdir):
     frame, meta = columns.decode(body)
     assert (frame.path[0], frame.text[0]) == (run, "größer")
     assert meta == {"summary": {"name": "train"}, "notes": ["a note"]}
+
+
+async def test_libraries_come_from_installed_packages(ask):
+    status, body = await ask("library/bokeh")
+    assert (status, body) == (200, assets.library("bokeh").encode())
+    assert (await ask("library/other"))[0] == 400
+    assert (await ask("library/..%2fbokeh"))[0] == 404
 
 
 @pytest.mark.parametrize(("params", "limit"), [({}, 100_000), ({"limit": 7}, 7)])

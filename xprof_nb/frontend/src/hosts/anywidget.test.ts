@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HostError, isAbort } from '../host';
+import { linkOf } from '../shell/link';
 import { everyType, payload, snapshot } from '../testing/fixtures';
 import { KernelChannel, KernelHost, widgetOf } from './anywidget';
 
@@ -93,7 +94,48 @@ describe('KernelHost', () => {
   });
 });
 
+describe('what a KernelHost gets besides answers', () => {
+  it('opens another view of the run over the same channel', async () => {
+    const { model, host } = setUp();
+    const opened = host.open('steps', { device: 'TPU:0' });
+    const [request] = model.sent as [Request];
+    expect(request).toMatchObject({
+      query: 'snapshot',
+      params: { view: 'steps', params: { device: 'TPU:0' } }
+    });
+    model.reply({ id: request.id, ok: true, payload: { ...payload, view: 'steps' } });
+    const other = await opened;
+    expect([other.kind, other.snapshot.view]).toEqual(['kernel', 'steps']);
+  });
+
+  it('has libraries from the kernel', async () => {
+    const { model, host } = setUp();
+    const text = host.library('bokeh');
+    const [request] = model.sent as [Request];
+    expect(request).toMatchObject({ query: 'library', params: { name: 'bokeh' } });
+    model.reply({ id: request.id, ok: true, text: 'a script' });
+    expect(await text).toBe('a script');
+  });
+});
+
 describe('widgetOf', () => {
+  it('tells the kernel what is chosen in the page, and stops when it is taken away', async () => {
+    const model = new FakeModel();
+    const cleanup = widgetOf(() => ({ dispose: () => {} })).render({
+      model,
+      el: document.createElement('div')
+    });
+    model.reply({ id: (model.sent[0] as Request).id, ok: true, payload });
+    await vi.waitFor(() => {
+      linkOf(snapshot().run).choose({ op: 'dot.1', program_id: '17' }, {});
+      expect(model.sent.at(-1)).toMatchObject({ query: 'choose', params: { op: 'dot.1', program_id: '17' } });
+    });
+    cleanup();
+    const told = model.sent.length;
+    linkOf(snapshot().run).choose({}, {});
+    expect(model.sent.length).toBe(told);
+  });
+
   it('fetches the snapshot, mounts the view, and takes it away', async () => {
     const model = new FakeModel();
     const dispose = vi.fn();

@@ -8,9 +8,11 @@ import {
   type Library,
   type Mount,
   type Params,
+  type Run,
   type Snapshot
 } from '../host';
 import { answerOf, errorOf, readPayload, record, text } from '../payload';
+import { linkOf, paramsOf } from '../shell/link';
 import { showFailure, showWaiting } from '../shell/status';
 
 /** The part of anywidget's model a host uses. */
@@ -131,8 +133,13 @@ export function widgetOf(mount: Mount) {
         .ask('snapshot', {})
         .then(({ message }) => {
           waiting.remove();
-          const mounted = mount(new KernelHost(channel, readPayload(message.payload)), el);
-          dispose = () => mounted.dispose();
+          const host = new KernelHost(channel, readPayload(message.payload));
+          const stop = tellChoices(channel, host.snapshot.run);
+          const mounted = mount(host, el);
+          dispose = () => {
+            stop();
+            mounted.dispose();
+          };
         })
         .catch((error: unknown) => {
           waiting.remove();
@@ -147,6 +154,15 @@ export function widgetOf(mount: Mount) {
       };
     }
   };
+}
+
+/** Let the kernel know what is chosen in the page, so that code can go on with it: `profile.selection`. */
+function tellChoices(channel: KernelChannel, run: Run): () => void {
+  return linkOf(run).subscribe(channel, ({ choice, filters }) => {
+    channel.ask('choose', { ...choice, ...paramsOf(filters) }).catch(() => {
+      // The kernel is gone or restarted: nobody there to tell.
+    });
+  });
 }
 
 function aborted(): DOMException {

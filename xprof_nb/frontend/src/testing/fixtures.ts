@@ -31,7 +31,7 @@ export class FakeHost implements Host {
     return this._answer(query, params, signal);
   }
 
-  async open(): Promise<Host> {
+  async open(_view: string, _params: Params): Promise<Host> {
     return this;
   }
 
