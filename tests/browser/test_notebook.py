@@ -123,6 +123,7 @@ def test_the_side_panel_opens_the_run_without_a_kernel(lab, open_page, screensho
     panel.get_by_text(run, exact=True).first.wait_for()
     screenshot(page, "panel-light")
     panel.get_by_text(run, exact=True).first.dblclick()
+    page.locator("#jp-main-dock-panel").get_by_role("tab", name="op profile").click()
     view = OpProfile(page.locator("#jp-main-dock-panel")).wait()
     view.expect_answers_from("server")
     assert view.total_time() == story["total_time"]
@@ -132,6 +133,7 @@ def test_the_side_panel_opens_the_run_without_a_kernel(lab, open_page, screensho
     assert lab.ask("GET", "api/kernels") == []
 
     page.reload()
+    page.locator("#jp-main-dock-panel").get_by_role("tab", name="op profile").click()
     again = OpProfile(page.locator("#jp-main-dock-panel")).wait()
     assert again.total_time() == story["total_time"]
 
