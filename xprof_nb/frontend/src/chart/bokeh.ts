@@ -27,9 +27,9 @@ interface Document {
   clear(): void;
 }
 
-/** A view of a plot: what is on screen of it. */
-export interface PlotView {
-  remove?(): void;
+/** The views of a document: what is on screen of it. */
+interface Views {
+  clear(): void;
 }
 
 export interface Bokeh {
@@ -40,8 +40,10 @@ export interface Bokeh {
   };
   require(module: 'document'): { readonly Document: new () => Document };
   readonly embed: {
-    add_document_standalone(document: Document, el: HTMLElement): Promise<Iterable<PlotView>>;
+    add_document_standalone(document: Document, el: HTMLElement): Promise<Views>;
   };
+  /** Every document of the page. */
+  readonly documents: Document[];
   set_log_level(level: 'warn'): void;
 }
 
@@ -58,9 +60,29 @@ export function bokeh(host: Host): Promise<Bokeh> {
   return loading;
 }
 
+/** Draw a plot into an element that is in the page; returns how to take it away. */
+export async function drawPlot(library: Bokeh, plot: Plot, el: HTMLElement): Promise<() => void> {
+  const { Document } = library.require('document');
+  const document = new Document();
+  document.add_root(plot);
+  const views = await library.embed.add_document_standalone(document, el);
+  return () => {
+    views.clear();
+    document.clear();
+    // BokehJS itself keeps every document of a page for ever.
+    const at = library.documents.indexOf(document);
+    if (at >= 0) {
+      library.documents.splice(at, 1);
+    }
+    el.remove();
+  };
+}
+
 // As a script of its own: BokehJS is no module, and takes its place beside another version that a page may have.
+// Without a viewport to listen to: it never stops listening, which would keep every plot for ever.
 async function run(source: string): Promise<Bokeh> {
-  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+  const script = ['(function (visualViewport) {', source, '\n}).call(globalThis, null);'];
+  const url = URL.createObjectURL(new Blob(script, { type: 'text/javascript' }));
   const element = document.createElement('script');
   try {
     await new Promise<void>((loaded, failed) => {

@@ -3,7 +3,7 @@ import { adoptStyle, button, h } from '../dom';
 import type { Host } from '../host';
 import { showFailure } from '../shell/status';
 import { followTheme } from '../theme';
-import { bokeh, type Plot, type PlotView } from './bokeh';
+import { bokeh, drawPlot, type Plot } from './bokeh';
 import { coloursOf, Kit } from './kit';
 import style from './style.css?inline';
 
@@ -22,7 +22,7 @@ export class ChartBox {
   /** What is on screen now; null before the first drawing. */
   plot: Plot | null = null;
   private readonly _place: HTMLElement;
-  private _views: PlotView[] = [];
+  private _erase: () => void = () => {};
   private _drawings = 0;
   private _stop: () => void = () => {};
 
@@ -78,20 +78,16 @@ export class ChartBox {
         return;
       }
       const plot = this._options.draw(new Kit(library, coloursOf(this.node)));
-      const { Document } = library.require('document');
-      const document = new Document();
-      document.add_root(plot);
       // Below the old picture, out of sight, until it is drawn.
       const place = h('div', {});
       this._place.append(place);
-      const views = [...(await library.embed.add_document_standalone(document, place))];
+      const erase = await drawPlot(library, plot, place);
       if (drawing !== this._drawings) {
-        removeAll(views);
-        place.remove();
+        erase();
         return;
       }
-      removeAll(this._views);
-      this._views = views;
+      this._erase();
+      this._erase = erase;
       this.plot = plot;
       this._place.replaceChildren(place);
     } catch (error) {
@@ -103,15 +99,8 @@ export class ChartBox {
   dispose(): void {
     this._drawings++;
     this._stop();
-    removeAll(this._views);
-    this._views = [];
+    this._erase();
     this.plot = null;
     this.node.remove();
-  }
-}
-
-function removeAll(views: readonly PlotView[]): void {
-  for (const view of views) {
-    view.remove?.();
   }
 }
