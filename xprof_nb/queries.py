@@ -175,7 +175,7 @@ def _trace(profile: ProfileData, params: TraceSelectionParams) -> Answer:
 
 
 def _trace_window(profile: ProfileData, params: TraceWindowParams) -> Answer:
-    from xprof_nb.analysis.timeline.trace import trace_window
+    from xprof_nb.analysis.timeline.drawing import trace_window
 
     window = (params.start_ps, params.end_ps)
     return _by_track(params, trace_window(profile, window, params.pixels, params.tracks, params.most_rows))

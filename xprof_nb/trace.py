@@ -23,7 +23,7 @@ class Trace(Result):
         pixels: int = 1000,
         tracks: Sequence[int] | None = None,
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Return what a view draws of a window, see `xprof_nb.analysis.timeline.trace.trace_window`.
+        """Return what a view draws of a window, see `xprof_nb.analysis.timeline.drawing.trace_window`.
 
         Parameters
         ----------

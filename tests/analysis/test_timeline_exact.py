@@ -14,7 +14,6 @@ from xprof_nb.analysis.timeline.lod import boxes, bucket_bits
 from xprof_nb.analysis.timeline.sums import hits, sums
 
 NAMES = ["matmul", "add", "copy", "all-reduce"]
-ROOM = 100_000
 
 spans = st.lists(
     st.tuples(
@@ -76,8 +75,7 @@ def test_boxes_add_up_to_the_union_and_count_every_event_once(events, window):
     end = begin + length
     lanes = laid_out(events)
     bits = bucket_bits(begin, end, pixels)
-    drawn = boxes(lanes, begin, end, bits, ROOM)
-    assert drawn is not None
+    drawn = boxes(lanes, begin, end, bits)
     assert 2**bits <= max(length / pixels, 1)
     for lane in range(lanes.count):
         mine = np.flatnonzero(drawn.lane == lane)
@@ -104,8 +102,7 @@ def test_boxes_add_up_to_the_union_and_count_every_event_once(events, window):
 def test_a_run_is_called_what_takes_most_of_its_time(events, window):
     begin, length, pixels = window
     lanes = laid_out(events)
-    drawn = boxes(lanes, begin, begin + length, bucket_bits(begin, begin + length, pixels) + 3, ROOM)
-    assert drawn is not None
+    drawn = boxes(lanes, begin, begin + length, bucket_bits(begin, begin + length, pixels) + 3)
     for row, count, name in zip(drawn.row, drawn.count, drawn.name, strict=True):
         part = slice(row, row + count)
         time = np.bincount(lanes.name[part], lanes.duration_ps[part], minlength=4)
@@ -165,8 +162,7 @@ def test_a_counter_is_drawn_with_its_mean_and_extremes(samples, window):
     begin, length, pixels = window
     end = begin + length
     curve = Samples(np.array([at for at, _ in samples], np.int64), np.array([float(value) for _, value in samples]))
-    drawn = curve.within(begin, end, bucket_bits(begin, end, pixels), ROOM)
-    assert drawn is not None
+    drawn = curve.within(begin, end, bucket_bits(begin, end, pixels))
     held: dict[int, int] = dict(samples)  # of several at one moment the last counts
     first = min(held)
     levels, level = {}, 0
@@ -191,8 +187,7 @@ def test_a_rate_is_the_work_done_in_each_bucket(events, window):
     end = begin + length
     amount = np.array([3.0, 0.0, 7.0, 1.0])
     rates = Rates(laid_out(events), amount, 2.0)
-    drawn = rates.within(begin, end, bucket_bits(begin, end, pixels), ROOM)
-    assert drawn is not None
+    drawn = rates.within(begin, end, bucket_bits(begin, end, pixels))
     assert int(drawn.duration_ps.sum()) == length
 
     def done(moment: int) -> float:
@@ -211,8 +206,7 @@ def test_what_overlaps_deeper_than_there_are_lanes_counts_once():
     lanes = lay_out(["a"], [None], np.zeros(1000, np.int32), start, np.full(1000, 2000, np.int64))
     assert lanes.count == MOST_LANES
     assert len(lanes) == 1000
-    drawn = boxes(lanes, 0, 3000, 0, ROOM)
-    assert drawn is not None
+    drawn = boxes(lanes, 0, 3000, 0)
     assert drawn.count.sum() == 1000
     last = drawn.lane == MOST_LANES - 1
     assert drawn.busy_ps[last].sum() == 2999 - (MOST_LANES - 1)

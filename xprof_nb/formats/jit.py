@@ -76,3 +76,16 @@ def _load(bits: int, _context: Any, builder: Any, _signature: Any, arguments: An
     item = ir.IntType(bits)
     value = builder.load(builder.inttoptr(arguments[0], item.as_pointer()), align=1)
     return value if bits == 64 else builder.zext(value, ir.IntType(64))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bit_length(_context: Any, _number: Any) -> Any:
+    """Return how many bits an int64 takes: 0 for 0, 64 for a negative one."""
+    return types.int64(types.int64), _bit_length
+
+
+def _bit_length(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    from llvmlite import ir  # noqa: PLC0415
+
+    zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+    return builder.sub(ir.Constant(ir.IntType(64), 64), zeros)

@@ -16,6 +16,7 @@ DECODER = [
 ]
 """Modules that register a `xprof_nb.formats.jit.warm_up`, of what every opening of a file needs."""
 ANALYSES = [
+    "xprof_nb.analysis.timeline.heights",
     "xprof_nb.analysis.timeline.lanes",
     "xprof_nb.analysis.timeline.lod",
     "xprof_nb.analysis.timeline.curves",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.timeline.heights import LEVELS
 from xprof_nb.analysis.timeline.lanes import Lanes
 from xprof_nb.formats.jit import njit, warm_up
 
@@ -82,21 +83,21 @@ class Samples:
         firsts = np.arange(0, max(len(self), 1), _BLOCK)
         return np.minimum.reduceat(self.value, firsts), np.maximum.reduceat(self.value, firsts)
 
-    def count_within(self, begin_ps: int, end_ps: int, bits: int) -> int:
-        """Return how many stretches there are at most."""
+    def counts_within(self, begin_ps: int, end_ps: int) -> Ints:
+        """Return how many stretches there are at most with buckets of each size, int64[63]."""
         low, high = np.searchsorted(self.start_ps, [begin_ps, end_ps])
-        return min(_buckets(begin_ps, end_ps, bits), 2 * int(high - low) + 2)
+        return np.minimum(_buckets(begin_ps, end_ps), 2 * int(high - low) + 2)
 
-    def within(self, begin_ps: int, end_ps: int, bits: int, most: int) -> Steps | None:
-        """Return the curve in buckets of ``2**bits`` ps, None if there are more than ``most``."""
+    def within(self, begin_ps: int, end_ps: int, bits: int) -> Steps:
+        """Return the curve in buckets of ``2**bits`` ps."""
         if not len(self):
             return no_steps(0)
-        out = no_steps(most)
+        out = no_steps(int(self.counts_within(begin_ps, end_ps)[bits]))
         n = _sampled(
             self.start_ps, self.value, self._area, *self._extremes, begin_ps, end_ps, bits,
             out.start_ps, out.duration_ps, out.value, out.low, out.high, out.count,
         )  # fmt: skip
-        return out.head(n) if n >= 0 else None
+        return out.head(n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +130,9 @@ class Rates:
         firsts = np.arange(0, len(whole), _BLOCK)
         return np.concatenate([np.zeros(1), np.cumsum(np.add.reduceat(whole, firsts) if len(whole) else whole)])
 
-    def count_within(self, begin_ps: int, end_ps: int, bits: int) -> int:
-        """Return how many stretches there are at most."""
-        return _buckets(begin_ps, end_ps, bits)
+    def counts_within(self, begin_ps: int, end_ps: int) -> Ints:
+        """Return how many stretches there are at most with buckets of each size, int64[63]."""
+        return _buckets(begin_ps, end_ps)
 
     def total(self, begin_ps: int, end_ps: int) -> float:
         """Return the work done in a window."""
@@ -141,10 +142,8 @@ class Rates:
                      self._before, at, done)  # fmt: skip
         return float(done[1] - done[0])
 
-    def within(self, begin_ps: int, end_ps: int, bits: int, most: int) -> Steps | None:
-        """Return the rate in buckets of ``2**bits`` ps, equal neighbours as one, None if there are too many."""
-        if _buckets(begin_ps, end_ps, bits) > most:
-            return None
+    def within(self, begin_ps: int, end_ps: int, bits: int) -> Steps:
+        """Return the rate in buckets of ``2**bits`` ps, equal neighbours as one."""
         first, last = (begin_ps >> bits) + 1, -(-end_ps >> bits)
         inner = np.arange(first, max(last, first), dtype=np.int64) << bits
         at = np.concatenate([[begin_ps], inner[inner < end_ps], [end_ps]]).astype(np.int64)
@@ -158,8 +157,9 @@ class Rates:
         return Steps(start, end - start, value, value, value, np.ones(len(value), np.int32))
 
 
-def _buckets(begin_ps: int, end_ps: int, bits: int) -> int:
-    return ((end_ps - 1) >> bits) - (begin_ps >> bits) + 1
+def _buckets(begin_ps: int, end_ps: int) -> Ints:
+    bits = np.arange(LEVELS)
+    return (np.int64(end_ps - 1) >> bits) - (np.int64(begin_ps) >> bits) + 1
 
 
 def no_steps(rows: int) -> Steps:
@@ -189,8 +189,6 @@ def _sampled(
     now = max(begin, start[0])
     row = max(_last_not_after(start, 0, rows, now), 0)
     while now < end:
-        if n == len(out_start):
-            return -1
         after = min(((now >> bits) + 1) << bits, end)
         following = start[row + 1] if row + 1 < rows else end
         last = row
@@ -250,5 +248,5 @@ def _done_before(
 @warm_up
 def _warm() -> None:
     columns = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint32)
-    Samples(np.array([0, 2]), np.array([1.0, 2.0])).within(0, 4, 1, 4)
-    Rates(Lanes(["a"], [None], np.array([0, 1]), *columns), np.ones(1), 1.0).within(0, 4, 1, 4)
+    Samples(np.array([0, 2]), np.array([1.0, 2.0])).within(0, 4, 1)
+    Rates(Lanes(["a"], [None], np.array([0, 1]), *columns), np.ones(1), 1.0).within(0, 4, 1)

@@ -9,10 +9,9 @@ import pandas as pd
 
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline.flows import linked
-from xprof_nb.analysis.timeline.lanes import Lanes
+from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.recorded import recorded
 from xprof_nb.analysis.timeline.sums import children_of, parent_of
-from xprof_nb.analysis.timeline.trace import shown
 from xprof_nb.analysis.timeline.tracks import Track, timeline_of
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer

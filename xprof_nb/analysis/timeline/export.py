@@ -115,8 +115,8 @@ def _points(content: Samples | Rates, timeline: Timeline) -> Iterable[tuple[int,
         return zip(content.start_ps.tolist(), content.value.tolist(), strict=True)
     begin, end = timeline.origin_ps, max(timeline.end_ps, timeline.origin_ps + 1)
     bits = bucket_bits(begin, end, CURVE_POINTS)
-    steps = content.within(begin, end, bits, 4 * CURVE_POINTS)
-    return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True) if steps is not None else ()
+    steps = content.within(begin, end, bits)
+    return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True)
 
 
 def _meta(what: str, process: int, thread: int, name: str, order: int) -> Iterator[bytes]:

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.timeline.lanes import shown
 from xprof_nb.analysis.timeline.recorded import recorded
-from xprof_nb.analysis.timeline.trace import shown
 from xprof_nb.analysis.timeline.tracks import Timeline
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.timeline.heights import Heights, heights
 from xprof_nb.formats.jit import njit, warm_up
+from xprof_nb.model.columns import texts
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 MOST_LANES = 255
 """What nests or overlaps deeper shares the last lane, cut where it would cover what is there already."""
+LONGEST_NAME = 200
 FEWEST_EVENTS = 32
 _MOST_CELLS = 2_000_000
 _MOST_EQUAL = 64
@@ -64,9 +67,19 @@ class Lanes:
         return len(self.first) - 1
 
     @cached_property
+    def labels(self) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """`names`, short enough to be drawn, and `kinds` as arrays."""
+        return texts([shown(name) for name in self.names]), texts(self.kinds)
+
+    @cached_property
     def time_before(self) -> Ints:
         """int64[B, K]: the time of each name before each block of events, which makes sums over many events cheap."""
         return _time_before(self.duration_ps, self.name, self.block, len(self.names))
+
+    @cached_property
+    def heights(self) -> Heights:
+        """Where the boxes of each level of detail begin."""
+        return heights(self.first, self.start_ps, self.duration_ps)
 
     @cached_property
     def busy_ps(self) -> float:
@@ -79,6 +92,11 @@ class Lanes:
     def nests(self) -> bool:
         """Whether every event of a lower lane lies inside one of the lane above it."""
         return bool(_nests(self.first, self.start_ps, self.duration_ps))
+
+
+def shown(text: str) -> str:
+    """Return a name short enough to be drawn."""
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
 
 
 def lay_out(

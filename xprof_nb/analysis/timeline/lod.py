@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.timeline.heights import LEVELS
 from xprof_nb.analysis.timeline.lanes import Lanes
 from xprof_nb.formats.jit import njit, warm_up
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-COARSEST = 62
+COARSEST = LEVELS - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,8 @@ class Boxes:
 
     def head(self, n: int) -> Boxes:
         """Return the first boxes."""
+        if n >= len(self):
+            return self
         return Boxes(
             self.lane[:n], self.row[:n], self.start_ps[:n], self.duration_ps[:n], self.busy_ps[:n], self.count[:n],
             self.name[:n],
@@ -64,32 +67,30 @@ def bucket_bits(begin_ps: int, end_ps: int, pixels: int) -> int:
     return max((max(end_ps - begin_ps, 1) // pixels).bit_length() - 1, 0)
 
 
-def count_boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int, most: int) -> int:
-    """Return how many boxes there would be, ``most + 1`` if more: a fraction of the work of drawing them."""
-    return int(_count(lanes.first, lanes.start_ps, lanes.duration_ps, begin_ps, end_ps, bits, most))
+def count_boxes(lanes: Lanes, begin_ps: int, end_ps: int) -> Ints:
+    """Return how many boxes a window has at each level, int64[63]: the same work for any number of events."""
+    heights, out = lanes.heights, np.zeros(LEVELS, np.int64)
+    _count(
+        lanes.first, lanes.start_ps, lanes.duration_ps, heights.of_event, heights.count_before, begin_ps, end_ps, out
+    )
+    return out
 
 
-def boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int, most: int) -> Boxes | None:
-    """Return the boxes of a track in a window with buckets of ``2**bits`` ps, None if there are more than ``most``."""
+def boxes(lanes: Lanes, begin_ps: int, end_ps: int, bits: int) -> Boxes:
+    """Return the boxes of a track in a window with buckets of ``2**bits`` ps."""
+    most, heights = int(count_boxes(lanes, begin_ps, end_ps)[bits]), lanes.heights
     lane, count, name = (np.empty(most, np.int32) for _ in range(3))
     row, start, duration, busy = (np.empty(most, np.int64) for _ in range(4))
-    n = _boxes(
+    _boxes(
         lanes.first, lanes.start_ps, lanes.duration_ps, lanes.name, lanes.block, lanes.time_before,
+        heights.of_event, heights.of_64, heights.of_4096,
         begin_ps, end_ps, bits, lane, row, start, duration, busy, count, name,
     )  # fmt: skip
-    if n < 0:
-        return None
-    return Boxes(lane, row, start, duration, busy, count, name).head(n)
+    return Boxes(lane, row, start, duration, busy, count, name)
 
 
 @njit
 def _first_not_before(start: Any, low: int, high: int, moment: int) -> Any:
-    """Return the first row from ``low`` on that starts at ``moment`` or later; near rows are found fastest."""
-    step = 1
-    while low + step < high and start[low + step] < moment:
-        low += step
-        step *= 2
-    high = min(high, low + step)
     while low < high:
         middle = (low + high) // 2
         if start[middle] < moment:
@@ -100,66 +101,69 @@ def _first_not_before(start: Any, low: int, high: int, moment: int) -> Any:
 
 
 @njit
-def _first_seen(start: Any, duration: Any, low: int, high: int, begin: int) -> Any:
-    """Return the first row of a lane of which something lies at or after a moment."""
+def _seen(start: Any, duration: Any, low: int, high: int, begin: int, end: int) -> Any:
+    """Return which rows of a lane a window shows: the first may have begun before it, which makes it a box."""
     at = _first_not_before(start, low, high, begin)
-    return at - 1 if at > low and start[at - 1] + duration[at - 1] > begin else at
+    past = _first_not_before(start, at, high, end)
+    reaches_in = at > low and start[at - 1] + duration[at - 1] > begin
+    return at - 1 if reaches_in else at, at, past
 
 
 @njit
-def _bucket(start: Any, duration: Any, at: int, high: int, begin: int, end: int, bits: int) -> Any:
-    """Return where the next bucket of a lane begins, and up to where this one is one run."""
-    if start[at] < begin:
-        return at + 1, at  # what began before the window stands for itself
-    bound = min(((start[at] >> bits) + 1) << bits, end)
-    following = _first_not_before(start, at, high, max(bound, start[at] + 1))
-    return following, following - 1 if duration[following - 1] >= 1 << bits else following
-
-
-@njit
-def _count(first: Any, start: Any, duration: Any, begin: int, end: int, bits: int, most: int) -> Any:
-    n = 0
+def _count(first: Any, start: Any, duration: Any, height: Any, before: Any, begin: int, end: int, out: Any) -> None:
+    histogram = np.zeros(len(out) + 1, np.int64)
     for lane in range(len(first) - 1):
-        at = _first_seen(start, duration, first[lane], first[lane + 1], begin)
-        while at < first[lane + 1] and start[at] < end:
-            following, narrow = _bucket(start, duration, at, first[lane + 1], begin, end, bits)
-            n += (narrow > at) + (narrow < following)
-            if n > most:
-                return most + 1
-            at = following
-    return n
+        seen, inside, past = _seen(start, duration, first[lane], first[lane + 1], begin, end)
+        out += (inside - seen) + (past > inside)
+        low, high = inside + 1, past
+        low_block, high_block = -(-low // 256), high // 256
+        if low_block < high_block:
+            out += before[high_block] - before[low_block]
+            for row in range(high_block * 256, high):
+                histogram[height[row]] += 1
+            high = low_block * 256
+        for row in range(low, high):
+            histogram[height[row]] += 1
+    above = 0
+    for level in range(len(out) - 1, -1, -1):
+        above += histogram[level + 1]
+        out[level] += above
+
+
+@njit
+def _next_above(height: Any, of_64: Any, of_4096: Any, low: int, high: int, bits: int) -> Any:
+    """Return the first row from ``low`` on that is higher than a level, ``high`` if there is none before."""
+    row = low
+    while row < high:
+        if row % 4096 == 0 and of_4096[row // 4096] <= bits:
+            row += 4096
+        elif row % 64 == 0 and of_64[row // 64] <= bits:
+            row += 64
+        elif height[row] > bits:
+            return row
+        else:
+            row += 1
+    return high
 
 
 @njit
 def _boxes(
     first: Any, start: Any, duration: Any, name: Any, block: int, before: Any,
-    begin: int, end: int, bits: int,
+    height: Any, of_64: Any, of_4096: Any, begin: int, end: int, bits: int,
     out_lane: Any, out_row: Any, out_start: Any, out_duration: Any, out_busy: Any, out_count: Any, out_name: Any,
-) -> Any:  # fmt: skip
-    most, n = len(out_lane), 0
-    weight = np.zeros(before.shape[1], np.int64)
+) -> None:  # fmt: skip
+    n, weight = 0, np.zeros(before.shape[1], np.int64)
     for lane in range(len(first) - 1):
-        at = _first_seen(start, duration, first[lane], first[lane + 1], begin)
-        while at < first[lane + 1] and start[at] < end:
-            if n + 2 > most:
-                return -1
-            following, narrow = _bucket(start, duration, at, first[lane + 1], begin, end, bits)
-            last = following - 1
-            if narrow > at:
-                name_of, busy = _summed(duration, name, block, before, weight, at, narrow)
-                reached = start[narrow - 1] + duration[narrow - 1]
-                out_lane[n], out_row[n], out_count[n], out_name[n] = lane, at, narrow - at, name_of
-                out_start[n], out_duration[n] = start[at], reached - start[at]
-                out_busy[n] = busy - max(reached - end, 0)
-                n += 1
-            if narrow <= last:
-                reached = start[last] + duration[last]
-                out_lane[n], out_row[n], out_count[n], out_name[n] = lane, last, 1, name[last]
-                out_start[n], out_duration[n] = start[last], duration[last]
-                out_busy[n] = min(reached, end) - max(start[last], begin)
-                n += 1
+        at, inside, past = _seen(start, duration, first[lane], first[lane + 1], begin, end)
+        while at < past:
+            following = inside if at < inside else _next_above(height, of_64, of_4096, at + 1, past, bits)
+            name_of, busy = _summed(duration, name, block, before, weight, at, following)
+            reached = start[following - 1] + duration[following - 1]
+            out_lane[n], out_row[n], out_count[n], out_name[n] = lane, at, following - at, name_of
+            out_start[n], out_duration[n] = start[at], reached - start[at]
+            out_busy[n] = busy - max(reached - end, 0) - max(begin - start[at], 0)
+            n += 1
             at = following
-    return n
 
 
 @njit
@@ -201,4 +205,4 @@ def _summed(duration: Any, name: Any, block: int, before: Any, weight: Any, low:
 def _warm() -> None:
     columns = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint32)
     lanes = Lanes(["a"], [None], np.array([0, 1]), *columns)
-    boxes(lanes, 0, 2, 0, 4), count_boxes(lanes, 0, 2, 0, 4)
+    boxes(lanes, 0, 2, 0)

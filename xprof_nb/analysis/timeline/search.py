@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.patterns import matching
-from xprof_nb.analysis.timeline.lanes import Lanes
+from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.sums import Hits, hits
-from xprof_nb.analysis.timeline.trace import shown, window
+from xprof_nb.analysis.timeline.trace import window
 from xprof_nb.analysis.timeline.tracks import Timeline, timeline_of
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData

@@ -14,9 +14,9 @@ from xprof_nb.analysis.moving_spans import computing_keys
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline.curves import Rates
 from xprof_nb.analysis.timeline.derived import collective_keys, collectives_of, ops_of
-from xprof_nb.analysis.timeline.lanes import Lanes
+from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.sums import sums
-from xprof_nb.analysis.timeline.trace import MOST_OPEN, shown, window
+from xprof_nb.analysis.timeline.trace import MOST_OPEN, window
 from xprof_nb.analysis.timeline.tracks import Timeline, timeline_of
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
