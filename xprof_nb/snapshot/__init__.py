@@ -8,6 +8,7 @@ long as the budget lasts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__
@@ -67,7 +68,9 @@ def build(
     if view not in VIEWS:
         raise UsageError(f"unknown view {view!r}", hint=f"Known: {', '.join(sorted(VIEWS))}.")
     params = {name: value for name, value in (params or {}).items() if value is not None}
-    answer, table = _table(data, view, params)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: data.identity)  # every byte of the files is read: meanwhile the answer is found
+        answer, table = _table(data, view, params)
     payload = {
         "version": VERSION,
         "view": view,

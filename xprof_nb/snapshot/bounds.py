@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def bounded(value: Any, longest_text: int, longest_list: int = LONGEST_LIST) -> 
 
 def clipped_names(frame: pd.DataFrame, longest: int) -> pd.DataFrame:
     """Return ``frame`` with every text short enough to be a cell."""
+    short = cache(lambda text: clipped(str(text), longest))  # few are distinct
     texts = {
-        name: column.map(lambda text: clipped(str(text), longest), na_action="ignore")
+        name: column.map(short, na_action="ignore")
         for name, column in frame.items()
         if column.dtype.kind not in "biuf"
     }

@@ -108,6 +108,8 @@ def lay_out(
     event: NDArray[Any] | None = None,
 ) -> Lanes:
     """Return events, given in any order, in lanes; an event is known by its row unless ``event`` says otherwise."""
+    # Columns of a table are read-only, for which the kernels would be compiled once more.
+    start_ps, duration_ps = (np.require(column, requirements=("C", "W")) for column in (start_ps, duration_ps))
     order = _nesting_order(start_ps, duration_ps)
     lane = np.empty(len(name), np.uint8)
     count = _assign(order, start_ps, duration_ps, MOST_LANES, lane)
