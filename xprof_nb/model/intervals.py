@@ -40,6 +40,16 @@ class Moments:
         inside = np.minimum(moment_ps, self.end_ps[last]) - self.begin_ps[last]
         return np.asarray(np.where(row > 0, self._before[last] + inside, 0), np.int64)
 
+    def without(self, other: Moments) -> Moments:
+        """Return their moments that are none of the other's."""
+        edge = np.iinfo(np.int64)
+        gap_begin, gap_end = np.append(edge.min, other.end_ps), np.append(other.begin_ps, edge.max)
+        first = np.searchsorted(gap_end, self.begin_ps, side="right")
+        counts = np.searchsorted(gap_begin, self.end_ps, side="left") - first
+        mine = np.repeat(np.arange(len(counts)), counts)
+        gap = np.arange(len(mine)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+        return Moments(np.maximum(self.begin_ps[mine], gap_begin[gap]), np.minimum(self.end_ps[mine], gap_end[gap]))
+
     def common_ps(self, other: Moments) -> int:
         """Return the length of what both have."""
         return int(other.covered_ps(self.begin_ps, self.end_ps).sum())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.moving_spans import computing_keys
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline.curves import Rates
-from xprof_nb.analysis.timeline.derived import collective_keys, collectives_of, ops_of
+from xprof_nb.analysis.timeline.derived import ops_of
 from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.sums import sums
 from xprof_nb.analysis.timeline.trace import MOST_OPEN, window
@@ -22,10 +23,23 @@ from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.intervals import Moments, union
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.trace import HostTrace
 
 Ints = NDArray[np.int64]
 
 _COLUMNS = ["name", "work_kind", "kind", "count", "total_ps", "self_ps", "mean_ps", "min_ps", "max_ps"]
+
+
+@dataclass(frozen=True, eq=False)
+class _DeviceWork:
+    """What a device did over the whole capture; ``exposed`` is when collectives went on and nothing was computed."""
+
+    flops: Rates
+    bytes_accessed: Rates
+    exposed: Moments
+
+
+_WORK: WeakKeyDictionary[HostTrace, dict[int, _DeviceWork]] = WeakKeyDictionary()
 _ON_THE_DEVICE = {"ops", "programs", "steps", "async", "collectives", "scopes", "source", "utilization", "stream"}
 
 
@@ -104,11 +118,8 @@ def _busy_ps(lanes: Lanes | None, begin: int, end: int) -> float:
         return 0.0
     if lanes.nests:
         return float(sums(replace(lanes, first=lanes.first[:2]), begin, end).total_ps.sum())
-    return float(_within(lanes.start_ps, lanes.start_ps + lanes.duration_ps, begin, end).length_ps)
-
-
-def _within(start_ps: Ints, end_ps: Ints, begin: int, end: int) -> Moments:
-    return union(np.maximum(start_ps, begin), np.minimum(end_ps, end))
+    start_ps, end_ps = np.maximum(lanes.start_ps, begin), np.minimum(lanes.start_ps + lanes.duration_ps, end)
+    return float(union(start_ps, end_ps).length_ps)
 
 
 def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin: int, end: int) -> dict[str, Any]:
@@ -119,21 +130,16 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         if (track := timeline.tracks[row]).kind in _ON_THE_DEVICE and track.device_row >= 0
     }
     nothing = {"flops": None, "bytes": None, "flops_per_s": None, "flops_utilization": None}
-    flops = bytes_accessed = roof_flops = exposed = 0.0
-    for host, device in sorted(devices):
-        trace = profile.hosts[host]
-        described = described_keys(profile, trace)
-        inner = np.unique(trace.ops.key[trace.ops.contains])
-        lanes = _lanes_of(profile, timeline, host, device)
-        amounts = described[["flops", "bytes_accessed"]].fillna(0).to_numpy(np.float64, copy=True)
-        amounts[inner] = 0
-        flops += Rates(lanes, np.ascontiguousarray(amounts[:, 0]), 1.0).total(begin, end)
-        bytes_accessed += Rates(lanes, np.ascontiguousarray(amounts[:, 1]), 1.0).total(begin, end)
-        peak = trace.devices[device].peaks.reference
-        roof_flops += peak.value * (end - begin) * 1e-12 if peak is not None else np.nan
-        exposed += _exposed_ps(profile, host, device, lanes, begin, end)
     if not devices:
         return {**nothing, "exposed_collective_ps": None}
+    flops = bytes_accessed = roof_flops = exposed = 0.0
+    for host, device in sorted(devices):
+        work = _device_work(profile, timeline, host, device)
+        flops += work.flops.total(begin, end)
+        bytes_accessed += work.bytes_accessed.total(begin, end)
+        exposed += float(work.exposed.covered_ps(np.array([begin]), np.array([end]))[0])
+        peak = profile.hosts[host].devices[device].peaks.reference
+        roof_flops += peak.value * (end - begin) * 1e-12 if peak is not None else np.nan
     seconds = (end - begin) * 1e-12
     return {
         "flops": flops or None,
@@ -144,25 +150,36 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
     }
 
 
-def _lanes_of(profile: ProfileData, timeline: Timeline, host: int, device: int) -> Lanes:
-    for row, track in enumerate(timeline.tracks):
-        if (track.kind, track.line, track.host_row, track.device_row) == ("ops", -1, host, device):
-            lanes = timeline.lanes(profile, row)
-            assert lanes is not None
-            return lanes
-    return ops_of(profile, profile.hosts[host], device)
-
-
-def _exposed_ps(profile: ProfileData, host: int, device: int, ops: Lanes, begin: int, end: int) -> float:
-    """Return how long collectives went on while no op of the device computed, as `collectives` defines it."""
+def _device_work(profile: ProfileData, timeline: Timeline, host: int, device: int) -> _DeviceWork:
+    """Return what a device did over the whole capture, found once: a window of it then costs nothing."""
     trace = profile.hosts[host]
-    if not collective_keys(profile, trace).any():
-        return 0.0
-    links = collectives_of(profile, trace, device)
+    known = _WORK.setdefault(trace, {})
+    if device not in known:
+        lanes = _derived(profile, timeline, "ops", host, device) or ops_of(profile, trace, device)
+        links = _derived(profile, timeline, "collectives", host, device)
+        amounts = described_keys(profile, trace)[["flops", "bytes_accessed"]].fillna(0).to_numpy(np.float64, copy=True)
+        amounts[np.unique(trace.ops.key[trace.ops.contains])] = 0
+        flops, bytes_accessed = (Rates(lanes, np.ascontiguousarray(column), 1.0) for column in amounts.T)
+        known[device] = _DeviceWork(flops, bytes_accessed, _exposed(profile, trace, lanes, links))
+    return known[device]
+
+
+def _derived(profile: ProfileData, timeline: Timeline, kind: str, host: int, device: int) -> Lanes | None:
+    """Return a track of a device that was derived, None if it has no such."""
+    for row, track in enumerate(timeline.tracks):
+        if (track.kind, track.line, track.host_row, track.device_row) == (kind, -1, host, device):
+            return timeline.lanes(profile, row)
+    return None
+
+
+def _exposed(profile: ProfileData, trace: HostTrace, ops: Lanes, links: Lanes | None) -> Moments:
+    """Return when collectives went on while no op of the device computed, as `collectives` defines it."""
+    if links is None:
+        return union(np.empty(0, np.int64), np.empty(0, np.int64))
     computing = computing_keys(profile, trace)[ops.name] & ~trace.ops.contains[ops.event]
-    moved = _within(links.start_ps, links.start_ps + links.duration_ps, begin, end)
-    computed = _within(ops.start_ps[computing], (ops.start_ps + ops.duration_ps)[computing], begin, end)
-    return float(moved.length_ps - moved.common_ps(computed))
+    moved = union(links.start_ps, links.start_ps + links.duration_ps)
+    start_ps = ops.start_ps[computing]
+    return moved.without(union(start_ps, start_ps + ops.duration_ps[computing]))
 
 
 def _sentence(summary: dict[str, Any], frame: pd.DataFrame) -> str:
