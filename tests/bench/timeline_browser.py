@@ -9,36 +9,15 @@ as a kernel does. The profile is open already, as it is when a person asks for i
 from __future__ import annotations
 
 import json
-import struct
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 from tests.browser.lab import chromium
+from tests.browser.live_page import served
 from tests.browser.timeline import COLOURED
 
 WINDOW = {"width": 1600, "height": 1000}
 LONGEST_MS = 60_000
-PAGE = """<!doctype html><meta charset="utf-8"><title>timeline</title><body><div id="view"></div><script type="module">
-const listeners = [];
-const model = {
-  on: (_, listener) => listeners.push(listener),
-  off() {},
-  async send(message) {
-    const answer = await (await fetch('/ask', { method: 'POST', body: JSON.stringify(message) })).arrayBuffer();
-    const size = new DataView(answer).getUint32(0, true);
-    const content = JSON.parse(new TextDecoder().decode(answer.slice(4, 4 + size)));
-    const table = answer.slice(4 + size);
-    for (const listener of listeners) listener(content, table.byteLength ? [new Uint8Array(table)] : []);
-  }
-};
-const { default: widget } = await import('/trace.js');
-widget.render({ model, el: document.getElementById('view') });
-</script></body>"""
 # Milliseconds from the beginning of the navigation to the frame that shows boxes.
 FIRST_PAINT = f"""() => new Promise(resolve => {{
   const look = () => {{
@@ -89,13 +68,18 @@ def measure(file: Path) -> dict[str, float]:
     import numpy as np
     from playwright.sync_api import sync_playwright
 
-    with _served(file) as address, sync_playwright() as playwright:
+    import xprof_nb as xp
+    from xprof_nb.analysis.timeline import drawing, trace  # noqa: F401 - imports are not timed
+    from xprof_nb.formats.warm import warm
+
+    warm().join()
+    with served("trace", run=xp.open(file).data) as address, sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"]
         browser = playwright.chromium.launch(executable_path=chromium(), args=options)
         page = browser.new_page(viewport=WINDOW)
         page.set_default_timeout(LONGEST_MS)
         page.goto("about:blank")
-        page.goto(address, wait_until="commit")
+        page.goto(address + "run", wait_until="commit")
         first_paint_ms = page.evaluate(FIRST_PAINT)
         page.wait_for_timeout(1000)
         frames = page.evaluate(FRAMES)
@@ -108,49 +92,6 @@ def measure(file: Path) -> dict[str, float]:
         "frame_p95_ms": float(np.percentile(frames, 95)),
         "heap_mb": heap / 1e6,
     }
-
-
-@contextmanager
-def _served(file: Path) -> Iterator[str]:
-    """Open a profile and serve its timeline; yield the address of the page."""
-    import xprof_nb as xp
-    from xprof_nb.analysis.timeline import drawing, trace  # noqa: F401 - imports are not timed
-    from xprof_nb.formats.warm import warm
-    from xprof_nb.views import widget
-
-    warm().join()
-    data, module = xp.open(file).data, widget.esm("trace").encode()
-
-    class Kernel(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            is_module = self.path == "/trace.js"
-            self._send(module if is_module else PAGE.encode(), "text/javascript" if is_module else "text/html")
-
-        def do_POST(self) -> None:
-            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            content, buffers = widget.reply(data, "trace", {}, message)
-            head = json.dumps(content).encode()
-            self._send(struct.pack("<I", len(head)) + head + b"".join(buffers), "application/octet-stream")
-
-        def _send(self, body: bytes, kind: str) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Kernel)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -65,7 +66,17 @@ def lab(browser, home, tmp_path_factory):
 @pytest.fixture
 def open_page(browser, request):
     """Open addresses in fresh pages; no page may have asked another host, nor thrown an error."""
-    contexts, elsewhere, thrown = [], [], []
+    with watched(browser) as (start, pages):
+        yield start
+        if getattr(request.node, "call_failed", False):
+            for number, page in enumerate(page for page in pages if not page.is_closed()):
+                shoot(page, f"failed-{request.node.name}-{number}")
+
+
+@contextmanager
+def watched(browser):
+    """Yield what opens an address in a fresh page, and the pages; in the end none may have done what it must not."""
+    pages, elsewhere, thrown = [], [], []
 
     def allow(route):
         address = urlsplit(route.request.url)
@@ -77,20 +88,19 @@ def open_page(browser, request):
 
     def start(url: str, **options):
         context = browser.new_context(viewport=WINDOW, **options)
-        contexts.append(context)
         context.route("**/*", allow)
         page = context.new_page()
+        pages.append(page)
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: thrown.append(str(error)))
         page.goto(url)
         return page
 
-    yield start
-    failed = getattr(request.node, "call_failed", False)
-    for number, context in enumerate(contexts):
-        if failed and context.pages:
-            shoot(context.pages[0], f"failed-{request.node.name}-{number}")
-        context.close()
+    try:
+        yield start, pages
+    finally:
+        for page in pages:
+            page.context.close()
     assert elsewhere == []
     assert thrown == []
 
