@@ -11,6 +11,7 @@ import pytest
 import xprof_nb as xp
 from tests.analysis.timelines import first_event, hostile_profile, track
 from tests.xspace_builder import SpaceBuilder
+from xprof_nb import snapshot
 from xprof_nb.errors import UsageError
 from xprof_nb.model.columns import encode
 from xprof_nb.runs import sidecar
@@ -94,6 +95,13 @@ def test_forty_thousand_tracks_are_answered_at_once(tmp_path):
     found = view.search("work")
     assert found.summary["count"] == 40_000
     assert len(found.frame) <= 2000
+    live, saved = snapshot.build_live(profile.data, "trace"), snapshot.build(profile.data, "trace")
+    assert live["rows_total"] == 40_002
+    assert live["extra"]["windows"], "its tracks cost no windows"
+    assert snapshot.json_bytes(saved) <= snapshot.LARGEST_PAYLOAD_BYTES
+    assert saved["rows_total"] < 40_002
+    assert any("of 40,002 tracks" in note for note in saved["notes"])
+    assert not any("of 40,002 tracks" in note for note in live["notes"])
     assert time.perf_counter() - begin < 20
 
 

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from xprof_nb import assets
 from xprof_nb.views import widget
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ widget.render({ model, el: document.getElementById('view') });
 @contextmanager
 def served(view: str, **profiles: ProfileData) -> Iterator[str]:
     """Serve a view of open profiles; yield the address before the name of one."""
-    module = widget.esm(view).encode()
+    module = assets.module(view).encode()
 
     class Kernel(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

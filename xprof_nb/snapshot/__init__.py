@@ -36,7 +36,11 @@ SAVED_VIEWS = ("overview", "op_profile")
 
 
 def build(
-    data: ProfileData, view: str, params: Mapping[str, Any] | None = None, most_bytes: int = LARGEST_PAYLOAD_BYTES
+    data: ProfileData,
+    view: str,
+    params: Mapping[str, Any] | None = None,
+    most_bytes: int = LARGEST_PAYLOAD_BYTES,
+    most_tracks_bytes: int = timeline.LARGEST_TRACKS_BYTES,
 ) -> dict[str, Any]:
     """Return the payload of a view: at most ``most_bytes`` of JSON without NaN or infinity.
 
@@ -48,6 +52,8 @@ def build(
         A name in `VIEWS`: the query behind it, or ``explore``, which has all of them.
     params
         Parameters of that query.
+    most_tracks_bytes
+        What the tracks of a timeline may take; where that is more than the default, on top of ``most_bytes``.
 
     Returns
     -------
@@ -70,7 +76,7 @@ def build(
     params = {name: value for name, value in (params or {}).items() if value is not None}
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: data.identity)  # every byte of the files is read: meanwhile the answer is found
-        answer, table = _table(data, view, params)
+        answer, table = _table(data, view, params, most_tracks_bytes)
     payload = {
         "version": VERSION,
         "view": view,
@@ -84,7 +90,7 @@ def build(
         "rows_total": int(answer.summary["node_count"] if view == "op_profile" else len(answer.frame)),
         "package_version": __version__,
     }
-    left = most_bytes - json_bytes(payload)
+    left = most_bytes - json_bytes(payload) + _beyond(view, table)
     if view == "trace":
         payload["extra"] = {"windows": timeline.windows(data, answer, params, left)}
     elif view == "op_profile":
@@ -96,15 +102,21 @@ def build(
 
 def build_live(data: ProfileData, view: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the payload of a view for a host that can be asked for more, which needs no other views with it."""
-    return build(data, view, params, 0 if view == "explore" else LARGEST_PAYLOAD_BYTES)
+    most_bytes = 0 if view == "explore" else LARGEST_PAYLOAD_BYTES
+    return build(data, view, params, most_bytes, timeline.LARGEST_LIVE_TRACKS_BYTES)
 
 
-def _table(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Answer, str]:
+def _table(data: ProfileData, view: str, params: Mapping[str, Any], most_tracks_bytes: int) -> tuple[Answer, str]:
     if view == "trace":
-        return timeline.fitting_tracks(data, params)
+        return timeline.fitting_tracks(data, params, most_tracks_bytes)
     if view == "op_profile":
         return op_profile.fitting_tree(data, params)
     return tables.fitting_rows(data, "overview" if view == "explore" else view, params)
+
+
+def _beyond(view: str, table: str) -> int:
+    """Return what the tracks of a live timeline take beyond those of a saved one: not at the cost of its windows."""
+    return max(len(table) - timeline.LARGEST_TRACKS_BYTES, 0) if view == "trace" else 0
 
 
 def _views(data: ProfileData, params: Mapping[str, Any], left: int) -> dict[str, Any]:

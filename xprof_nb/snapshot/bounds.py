@@ -62,9 +62,7 @@ def clipped_names(frame: pd.DataFrame, longest: int) -> pd.DataFrame:
     """Return ``frame`` with every text short enough to be a cell."""
     short = cache(lambda text: clipped(str(text), longest))  # few are distinct
     texts = {
-        name: column.map(short, na_action="ignore")
-        for name, column in frame.items()
-        if column.dtype.kind not in "biuf"
+        name: column.map(short, na_action="ignore") for name, column in frame.items() if column.dtype.kind not in "biuf"
     }
     return frame.assign(**texts)
 

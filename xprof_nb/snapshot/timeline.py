@@ -18,20 +18,25 @@ if TYPE_CHECKING:
     from xprof_nb.model.profile import ProfileData
 
 LARGEST_TRACKS_BYTES = 60_000
+LARGEST_LIVE_TRACKS_BYTES = 20_000_000
+"""Of a view that can ask: a hundred thousand tracks, of which no other answer tells."""
 SMALLEST_WINDOW_BYTES = 12_000
 MOST_TRACKS = 64
 SHORT_NAME = 100
 
 
-def fitting_tracks(data: ProfileData, params: Mapping[str, Any]) -> tuple[Answer, str]:
-    """Return the timeline's tracks, the first of them if there are too many, and their wire form."""
+def fitting_tracks(data: ProfileData, params: Mapping[str, Any], most_bytes: int) -> tuple[Answer, str]:
+    """Return the timeline's tracks, the first of them and a note if there are too many, and their wire form."""
     answer = queries.ask(data, "trace", params)
-    rows = len(answer.frame)
+    rows = total = len(answer.frame)
     while True:
         table = base64.b64encode(columns.encode(clipped_names(answer.frame[:rows], SHORT_NAME))).decode("ascii")
-        if len(table) <= LARGEST_TRACKS_BYTES or rows == 1:
-            return replace(answer, frame=answer.frame[:rows]), table
+        if len(table) <= most_bytes or rows == 1:
+            break
         rows = max(rows // 2, 1)
+    left_out = f"Only the first {rows:,} of {total:,} tracks are kept here: open the run, or choose a host."
+    notes = (*answer.notes, *([left_out] if rows < total else []))
+    return replace(answer, frame=answer.frame[:rows], notes=notes), table
 
 
 def windows(data: ProfileData, answer: Answer, params: Mapping[str, Any], left: int) -> list[str]:
