@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, moving_keys
 from xprof_nb.analysis.moving_spans import are_halves
-from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.formats.gpu.names import collective
 from xprof_nb.model.activity import COMPILE, FROM_DEVICE, INPUT, LAUNCH, OTHER, TO_DEVICE, WAIT
 from xprof_nb.model.intervals import Moments, either, union
@@ -74,8 +74,8 @@ def half_precision_moments(profile: ProfileData, trace: HostTrace, device: int) 
     """Return when ops computed results of 16 bits, None if the profile does not state what ops compute."""
     described = described_keys(profile, trace)
     dtypes = [_result_dtype(text) for text in trace.keys.hlo_text]
-    for row, (program_id, op) in enumerate(zip(described["program_id"], described["op"], strict=True)):
-        program = profile.programs.get(int(program_id))
+    for row, (program_id, op) in enumerate(zip(described["program_id"].tolist(), described["op"], strict=True)):
+        program = readable_program(profile, program_id)
         if dtypes[row] is None and program is not None:
             instruction = program.instruction(str(op))
             leaf = next(instruction.shape.leaves(), None) if instruction is not None else None
@@ -127,20 +127,18 @@ def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments
 
 def _places(profile: ProfileData, trace: HostTrace) -> NDArray[np.int64]:
     """Return for each key of a host the row of `ON_DEVICE` its time belongs to."""
-    kinds = moving_keys(profile, trace)["kind"]
-    category = described_keys(profile, trace)["category"].astype(str)
-    place = np.select(
-        [
-            kinds.isna(),
-            kinds == ASYNC_COPY,
-            kinds == HOST_OFFLOAD,
-            category.str.startswith(_FROM),
-            kinds == HOST_TRANSFER,
-        ],
-        [0, 2, 3, 5, 4],
-        default=1,
-    )
-    return place.astype(np.int64)
+    named = zip(moving_keys(profile, trace)["kind"], described_keys(profile, trace)["category"], strict=True)
+    return np.array([_place(kind, str(category)) for kind, category in named], np.int64)
+
+
+def _place(kind: str | None, category: str) -> int:
+    if kind is None:
+        return ON_DEVICE.index("compute")
+    if kind in {ASYNC_COPY, HOST_OFFLOAD}:
+        return ON_DEVICE.index("device_copy" if kind == ASYNC_COPY else "host_offload")
+    if category.startswith(_FROM):
+        return ON_DEVICE.index("outfeed")
+    return ON_DEVICE.index("infeed" if kind == HOST_TRANSFER else "collective")
 
 
 def _of_kernels(trace: HostTrace, device: int) -> list[Moments]:

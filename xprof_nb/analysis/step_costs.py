@@ -75,7 +75,7 @@ def _counted(
 
 
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
-    frame = described_keys(profile, trace)
-    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(frame)) > 0
-    frame = corrected(frame.assign(is_container=contains), peaks).assign(link_bytes=link_bytes(profile, trace))
-    return {name: frame[name].to_numpy(np.float64) for name in _SUMMED}
+    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(trace.keys)) > 0
+    columns = corrected({**described_keys(profile, trace), "is_container": contains}, peaks)
+    columns["link_bytes"] = link_bytes(profile, trace)
+    return {name: columns[name] for name in _SUMMED}

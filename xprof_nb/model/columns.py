@@ -105,6 +105,36 @@ def texts(values: Iterable[Any]) -> NDArray[np.object_]:
     return np.array([*(value if isinstance(value, str) else None for value in values), None], object)[:-1]
 
 
+def are_texts(values: Iterable[Any]) -> NDArray[np.bool_]:
+    """Return which values are text; all others stand for a missing one."""
+    return np.array([isinstance(value, str) for value in values], np.bool_)
+
+
+def taken(columns: Mapping[str, NDArray[Any]], rows: NDArray[Any]) -> Columns:
+    """Return the chosen rows (a mask or indices)."""
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def known_sum(values: NDArray[Any]) -> float:
+    """Return the sum of what is known, NaN where nothing is."""
+    values = values.astype(np.float64)
+    missing = np.isnan(values)
+    return math.nan if missing.all() else float(np.where(missing, 0.0, values).sum())
+
+
+def summed_by(names: Iterable[Any], weights: NDArray[Any]) -> dict[Any, float]:
+    """Return the sum of the weights under each name, in order of first appearance."""
+    code, distinct = numbered(names)
+    sums = np.bincount(code, weights, minlength=len(distinct)).tolist()
+    return {name: total for (name,), total in zip(distinct, sums, strict=True)}
+
+
+def heaviest_first(weight: NDArray[Any], name: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows by weight, the heaviest first and those without one last; equal ones by name."""
+    by_name = np.argsort(name, kind="stable")
+    return by_name[np.argsort(-weight[by_name], kind="stable")]
+
+
 def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
     """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
     rows = pd.RangeIndex(len(next(iter(columns.values()))))

@@ -125,10 +125,11 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         described = described_keys(profile, trace)
         inner = np.unique(trace.ops.key[trace.ops.contains])
         lanes = _lanes_of(profile, timeline, host, device)
-        amounts = described[["flops", "bytes_accessed"]].fillna(0).to_numpy(np.float64, copy=True)
-        amounts[inner] = 0
-        flops += Rates(lanes, np.ascontiguousarray(amounts[:, 0]), 1.0).total(begin, end)
-        bytes_accessed += Rates(lanes, np.ascontiguousarray(amounts[:, 1]), 1.0).total(begin, end)
+        amounts = [np.nan_to_num(described[name]) for name in ("flops", "bytes_accessed")]
+        for amount in amounts:
+            amount[inner] = 0
+        flops += Rates(lanes, amounts[0], 1.0).total(begin, end)
+        bytes_accessed += Rates(lanes, amounts[1], 1.0).total(begin, end)
         peak = trace.devices[device].peaks.reference
         roof_flops += peak.value * (end - begin) * 1e-12 if peak is not None else np.nan
         exposed += _exposed_ps(profile, host, device, lanes, begin, end)

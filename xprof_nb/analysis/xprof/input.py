@@ -145,7 +145,7 @@ def _of_cores(profile: ProfileData, selection: Selection) -> pd.DataFrame:
 
 def _core_times(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     """Return the self times of each row of `step_spans` by what xprof books them as."""
-    category = described_keys(profile, trace)["category"].astype(str).to_numpy()
+    category = described_keys(profile, trace)["category"].astype(str)
     kind = np.select(
         [category == "infeed", category == "outfeed", np.isin(category, _HOST_TRANSFERS)],
         ["infeed", "outfeed", "host_transfer"],
