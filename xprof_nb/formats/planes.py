@@ -14,7 +14,7 @@ from xprof_nb.formats import wire
 from xprof_nb.formats.codes import SEGMENT_EVENTS
 from xprof_nb.formats.source import Source
 from xprof_nb.formats.stats import StatColumn, canonical
-from xprof_nb.formats.walk import check, hull, in_threads
+from xprof_nb.formats.walk import check, in_threads
 
 Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
@@ -184,7 +184,11 @@ class XPlane:
     @cached_property
     def stat_names(self) -> tuple[str, ...]:
         """Names that stats of this plane may have; ids that share a name are one stat."""
-        return tuple(dict.fromkeys(canonical(name) for name in self._stat_rows))
+        return tuple(dict.fromkeys(self._canonical_rows))
+
+    @cached_property
+    def _canonical_rows(self) -> list[str]:
+        return [canonical(name) for name in self._stat_rows]
 
     def event_stat(self, name: str) -> StatColumn:
         """Return a stat of the events, all rows absent when no event has it."""
@@ -215,7 +219,7 @@ class XPlane:
             part = where[first : first + step]
             place = f"plane {self.name!r}"
             check(wire.gather_stats, self.source, place, part, owner, self._stat_ids, column_of, kinds, raw, seen)
-        return list(dict.fromkeys(canonical(self._stat_rows[row]) for row in np.flatnonzero(seen.any(axis=1))))
+        return list(dict.fromkeys(self._canonical_rows[row] for row in np.flatnonzero(seen.any(axis=1))))
 
     def _where(self, owner: int) -> Int64s:
         return self.events.where if owner == EVENT_STATS else self.metadata.where
@@ -237,9 +241,8 @@ class XPlane:
         return tuple(self._columns[owner, name] for name in wanted)
 
     def _gather(self, owner: int, names: Sequence[str], where: Int64s) -> list[StatColumn]:
-        column_of = np.array(
-            [names.index(name) if name in names else -1 for name in map(canonical, self._stat_rows)], np.int64
-        )
+        number = {name: column for column, name in reversed([*enumerate(names)])}
+        column_of = np.array([number.get(name, -1) for name in self._canonical_rows], np.int64)
         # Pages of zeros cost nothing until a kernel writes them: a rare stat stays small.
         kinds = np.zeros((len(names), len(where)), np.int8)
         raw = np.zeros((len(names), len(where)), np.int64)
@@ -250,14 +253,14 @@ class XPlane:
             columns = (kinds[:, part], raw[:, part], seen)
             place = f"plane {self.name!r}"
             check(wire.gather_stats, self.source, place, where[part], owner, self._stat_ids, column_of, *columns)
-            self.source.let_go(*hull(where[part]))
+            self.source.let_go_of(where[part])
 
         if (column_of >= 0).any():
             steps = range(0, len(where), SEGMENT_EVENTS)
             in_threads(gather, [(first, min(first + SEGMENT_EVENTS, len(where))) for first in steps])
+        of_column = [frozenset(kind for kind, occurs in enumerate(row) if occurs) for row in seen.tolist()]
         return [
-            StatColumn(kinds[i], raw[i], frozenset(np.flatnonzero(seen[i]).tolist()), self._stat_rows, self.source)
-            for i in range(len(names))
+            StatColumn(kinds[i], raw[i], of_column[i], self._stat_rows, self.source) for i in range(len(of_column))
         ]
 
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from xprof_nb.formats.codes import fault
 from xprof_nb.formats.damage import damage
 from xprof_nb.formats.source import Source
@@ -29,11 +26,6 @@ def check(kernel: Callable[..., int], source: Source, place: str, *arguments: An
     if result < 0:
         raise damage(source, *fault(result), place)
     return result
-
-
-def hull(where: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Return the least and the largest position."""
-    return (int(where.min()), int(where.max())) if len(where) else (0, 0)
 
 
 def in_threads(work: Callable[[int, int], None], parts: Sequence[tuple[int, int]]) -> None:

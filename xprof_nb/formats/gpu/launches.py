@@ -16,6 +16,7 @@ from xprof_nb.formats.gpu.streams import ABSENT, Streams
 from xprof_nb.formats.tpu.lines import inside, last_begun
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns, coded
+from xprof_nb.model.kept import kept_with_first
 from xprof_nb.model.trace import StepMarks
 
 Ints = NDArray[np.int64]
@@ -74,6 +75,7 @@ class Launched:
         return inside(row, marks.start_ps, marks.duration_ps, asked_ps).astype(np.int32)
 
 
+@kept_with_first
 def find_launches(streams: Streams, host: XPlane | None) -> Launched:
     """Return what the host plane tells of the launches."""
     unknown = np.full(len(streams), -1, np.int64)
