@@ -107,7 +107,7 @@ class _PartMoves:
 
     def _measured_steps(self, selection: Selection) -> pd.DataFrame:
         """Return the chosen steps that means are made of, with ``until_ps`` where the next one begins."""
-        steps = measured(chosen_steps(self.part.trace, selection))
+        steps = as_frame(measured(chosen_steps(self.part.trace, selection)))
         steps = steps[steps["device_row"].isin(self.part.devices)]
         length_ps = steps["step_time_ps"].fillna(steps["duration_ps"]).astype(np.int64)
         return steps.assign(until_ps=steps["start_ps"] + length_ps)

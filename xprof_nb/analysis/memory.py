@@ -136,9 +136,9 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
             keep &= (table.start_ps >= begin) & (table.start_ps < end)
         if selection.step is not None:
             spans = step_spans(trace)
-            spans = spans[spans["step"] == selection.step]
-            step_found |= len(spans) > 0
-            keep &= _within(table.start_ps, spans)
+            mine = spans["step"] == selection.step
+            step_found |= bool(mine.any())
+            keep &= _within(table.start_ps, spans["start_ps"][mine], spans["duration_ps"][mine])
         timelines.append(Timeline(trace, frame, end_row, np.flatnonzero(keep)))
     if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
         refuse("device", selection.device, sorted(map(str, known_devices)))
@@ -225,10 +225,10 @@ def _on_device(wanted: str | int | None, devices: list[str | None]) -> NDArray[n
     return np.array([wanted is None or _is_device(wanted, name) for name in devices], np.bool_)
 
 
-def _within(start_ps: NDArray[np.int64], spans: pd.DataFrame) -> NDArray[np.bool_]:
-    inside = np.zeros(len(start_ps), np.bool_)
-    for span in spans.itertuples():
-        low, high = np.searchsorted(start_ps, [span.start_ps, span.start_ps + span.duration_ps])
+def _within(at_ps: Rows, begin_ps: Rows, length_ps: Rows) -> NDArray[np.bool_]:
+    inside = np.zeros(len(at_ps), np.bool_)
+    for span in zip(begin_ps, begin_ps + length_ps, strict=True):
+        low, high = np.searchsorted(at_ps, span)
         inside[low:high] = True
     return inside
 

@@ -63,7 +63,7 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     if not len(records["op"]):
         return Answer(frame.iloc[:0], _summary(frame.iloc[:0], table), notes)
     said = [*notes, _levels_note(frame, peaks)]
-    if not len(steps):
+    if not len(steps["step"]):
         said.append("No step rows: no whole step was marked, recorded or could be inferred; see steps().")
     return Answer(frame, _summary(frame, table), tuple(filter(None, said)))
 
@@ -85,10 +85,9 @@ def _whole(records: Columns, table: OpTable) -> Columns:
     return {**sums, **named, "time_ps": time_ps, "moved_ps": time_ps}
 
 
-def _steps(steps: pd.DataFrame) -> Columns:
+def _steps(steps: Columns) -> Columns:
     names = [f"{name} {step}" for name, step in zip(steps["name"], steps["step"], strict=True)]
-    columns = {name: steps[name].to_numpy(np.float64) for name in steps if name not in {"name", "busy_ps"}}
-    return {**columns, "level": _all("step", len(steps)), "name": texts(names), "moved_ps": columns["time_ps"]}
+    return {**steps, "level": _all("step", len(names)), "name": texts(names), "moved_ps": steps["time_ps"]}
 
 
 def _ops(records: Columns) -> Columns:

@@ -259,9 +259,7 @@ class XPlane:
             steps = range(0, len(where), SEGMENT_EVENTS)
             in_threads(gather, [(first, min(first + SEGMENT_EVENTS, len(where))) for first in steps])
         of_column = [frozenset(kind for kind, occurs in enumerate(row) if occurs) for row in seen.tolist()]
-        return [
-            StatColumn(kinds[i], raw[i], of_column[i], self._stat_rows, self.source) for i in range(len(of_column))
-        ]
+        return [StatColumn(kinds[i], raw[i], of_column[i], self._stat_rows, self.source) for i in range(len(of_column))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,9 +150,7 @@ def joined(tables: Sequence[Sequence[StatColumn]]) -> tuple[StatColumn, ...]:
     return tuple(_one_column(columns, begin, interned) for columns in zip(*tables, strict=True))
 
 
-def _one_column(
-    columns: Sequence[StatColumn], begin: npt.NDArray[np.int64], interned: tuple[str, ...]
-) -> StatColumn:
+def _one_column(columns: Sequence[StatColumn], begin: npt.NDArray[np.int64], interned: tuple[str, ...]) -> StatColumn:
     kind, raw = (np.concatenate([getattr(column, name) for column in columns]) for name in ("kind", "raw"))
     kinds = frozenset().union(*(column.kinds for column in columns))
     if REF in kinds:

@@ -116,7 +116,7 @@ def _executions(part: HostPart, described: Columns) -> pd.DataFrame:
         return values if everything else values[part.rows]
 
     key, step = chosen(ops.key), chosen(steps_of_ops(trace))
-    numbers = np.append(step_spans(trace)["step"].to_numpy(np.int64), 0)
+    numbers = np.append(step_spans(trace)["step"], 0)
     of_key = ("program", "op", "category", "framework_op")
     return pd.DataFrame(
         {

@@ -17,7 +17,7 @@ from xprof_nb.analysis.timeline.curves import Rates, Samples
 from xprof_nb.analysis.timeline.lanes import Lanes, lay_out
 from xprof_nb.analysis.timeline.stretches import stretches
 from xprof_nb.formats.asynchronous import start_keys
-from xprof_nb.model.columns import Columns
+from xprof_nb.model.columns import Columns, taken
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -40,11 +40,11 @@ def op_times(trace: HostTrace) -> tuple[Ints, Ints]:
 def steps_of(_profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     """Return the steps of a device; an event is a row of `step_spans`."""
     spans = step_spans(trace)
-    rows = np.flatnonzero(spans["device_row"].isin([device, -1]))
-    mine = spans.iloc[rows]
+    rows = np.flatnonzero(np.isin(spans["device_row"], [device, -1]))
+    mine = taken(spans, rows)
     labels = [
         str(name) if str(number) in str(name) else f"{name} {number}"
-        for name, number in zip(mine["name"], mine["step"], strict=True)
+        for name, number in zip(mine["name"], mine["step"].tolist(), strict=True)
     ]
     code, names = pd.factorize(np.array(labels, object))
     return _laid_out(names, ["control"] * len(names), code, mine["start_ps"], mine["duration_ps"], rows)

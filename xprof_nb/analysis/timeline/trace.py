@@ -16,6 +16,7 @@ from xprof_nb.analysis.timeline.lod import COARSEST, Boxes, boxes, bucket_bits, 
 from xprof_nb.analysis.timeline.tracks import Content, Timeline, timeline_of
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import stacked, taken
 from xprof_nb.model.profile import ProfileData
 
 MOST_BYTES = 280_000
@@ -133,12 +134,13 @@ def _step(profile: ProfileData, selection: Selection) -> tuple[int, int]:
         wanted = [
             selection.device is None or row < 0 or str(selection.device) in names[row] for row in spans["device_row"]
         ]
-        parts.append(spans[np.array(wanted, np.bool_)])
-    steps = pd.concat(parts)
-    mine = steps[steps["step"] == selection.step]
-    if not len(mine):
-        refuse("step", selection.step, map(str, sorted(set(steps["step"].astype(int)))))
-    return int(mine["start_ps"].min()), int((mine["start_ps"] + mine["duration_ps"]).max())
+        parts.append(taken(spans, np.array(wanted, np.bool_)))
+    steps = stacked(parts)
+    mine = steps["step"] == selection.step
+    if not mine.any():
+        refuse("step", selection.step, map(str, sorted(set(steps["step"].tolist()))))
+    start_ps = steps["start_ps"][mine]
+    return int(start_ps.min()), int((start_ps + steps["duration_ps"][mine]).max())
 
 
 def trace_window(

@@ -197,7 +197,7 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
 
     op_count = int(np.count_nonzero(trace.ops.device == device))
     spans = step_spans(trace)
-    step_count = int(spans["device_row"].isin([device, -1]).sum())
+    step_count = int(np.isin(spans["device_row"], [device, -1]).sum())
     if step_count:
         yield track("steps", "Steps", derived.steps_of, step_count)
     run_count = int(np.count_nonzero(trace.runs.device == device))

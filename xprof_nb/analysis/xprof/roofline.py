@@ -90,7 +90,7 @@ _Steps = list[tuple[int, pd.DataFrame, float]]
 def _step_records(profile: ProfileData, selection: Selection, peaks: Peaks) -> _Steps:
     """Return number, records and core time of each step that was recorded for the devices."""
     spans = [step_spans(trace) for trace in chosen_hosts(profile, selection)]
-    numbers = sorted({int(number) for frame in spans for number in frame.loc[frame["kind"] == "recorded", "step"]})
+    numbers = sorted({int(number) for frame in spans for number in frame["step"][frame["kind"] == "recorded"]})
     if selection.step is not None:
         numbers = []
     tables = [(number, op_table(profile, replace(selection, step=number))) for number in numbers]
