@@ -128,7 +128,7 @@ class Events:
         ProfileError
             A line starts more than 53 days from the clock's origin, which 64-bit picoseconds cannot hold.
         """
-        starts_ps = self._line_starts_ps
+        starts_ps = self.line_starts_ps
         if len(starts_ps) and (starts_ps == starts_ps[0]).all():  # as most writers have it, and four times faster
             return self.offset_ps + starts_ps[0]
         out: Int64s = np.repeat(starts_ps, np.diff(self.lines.first_event))
@@ -137,7 +137,7 @@ class Events:
 
     def starts_of(self, rows: Int64s) -> Int64s:
         """Return `start_ps` of some events, without computing that of the others."""
-        starts_ps = self._line_starts_ps
+        starts_ps = self.line_starts_ps
         if len(starts_ps) and (starts_ps == starts_ps[0]).all():
             return self.offset_ps[rows] + starts_ps[0]
         return self.offset_ps[rows] + starts_ps[self.lines_of(rows)]
@@ -147,7 +147,8 @@ class Events:
         return (np.searchsorted(self.lines.first_event, rows, side="right") - 1).astype(np.int32)
 
     @cached_property
-    def _line_starts_ps(self) -> Int64s:
+    def line_starts_ps(self) -> Int64s:
+        """int64[L]: where each line begins on the host's clock; raises as `start_ps`."""
         starts_ns = self.lines.timestamp_ns
         if len(starts_ns) and max(-int(starts_ns.min()), int(starts_ns.max())) > _LARGEST_START_NS:
             raise DamagedFileError("a line's timestamp is more than 53 days from the start of the clock")
@@ -230,7 +231,11 @@ class XPlane:
 
     def metadata_stat(self, name: str) -> StatColumn:
         """Return a stat of the event metadata, all rows absent when no entry has it."""
-        return self._stats(METADATA_STATS, (name,), self.metadata.where)[0]
+        return self.metadata_stats(name)[0]
+
+    def metadata_stats(self, *names: str) -> tuple[StatColumn, ...]:
+        """Return several stats of the event metadata, in one walk for all that are not yet known."""
+        return self._stats(METADATA_STATS, names, self.metadata.where)
 
     def _stats(self, owner: int, names: Sequence[str], where: Int64s) -> tuple[StatColumn, ...]:
         wanted = [canonical(name) for name in names]

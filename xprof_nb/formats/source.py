@@ -40,7 +40,7 @@ class Source:
 
     def text(self, start: int, end: int) -> str:
         """Return checked UTF-8 bytes as text."""
-        return str(self.view[start:end], "utf-8", "replace")
+        return str(self.view[start:end], "utf-8", "replace") if end > start else ""
 
     def let_go_of(self, where: npt.NDArray[np.int64]) -> None:
         """Let go of the part in which these positions are."""

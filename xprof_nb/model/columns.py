@@ -152,11 +152,14 @@ def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
 
 def coded(*columns: NDArray[Any]) -> NDArray[np.int64]:
     """Return the numbers of `numbered` for arrays, however many rows they have."""
-    code = np.zeros(len(columns[0]), np.int64)
+    code, count = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         own, distinct = pd.factorize(column, use_na_sentinel=False)
-        code = pd.factorize(code * len(distinct) + own)[0]
-    return code
+        if count * len(distinct) >= 2**63:
+            code, found = pd.factorize(code)
+            count = len(found)
+        code, count = code * len(distinct) + own, count * len(distinct)
+    return pd.factorize(code)[0]
 
 
 def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
