@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
@@ -20,7 +19,7 @@ from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import framework_ops as xprof_framework_ops
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, are_texts, as_frame, numbered, stacked, texts
+from xprof_nb.model.columns import Columns, are_texts, as_frame, numbered, stacked, taken, texts, whole_numbers
 from xprof_nb.model.profile import ProfileData
 
 NO_SCOPE = "no framework op recorded"
@@ -66,14 +65,16 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
     for row, (name, kind) in enumerate(zip(host["name"], host["type"], strict=True), op_count):
         tree.add(_host_path(name, kind), row)
     everything = stacked([leaves, _as_leaves(host, leaves)])
-    frame = _rated(in_preorder(tree, _values(tree, everything), "weight"), table)
+    nodes = _rated(in_preorder(tree, _values(tree, everything), "weight"), table)
     notes = list(op_tables.notes(profile, table, op_tables.with_rates(records, table.peaks, table.total_ps)))
     if op_count:
         notes.append(FUSION_LIMIT)
     if filtered:
         notes.append(HOST_FILTER)
-    frame = frame if len(everything["on"]) else frame.iloc[:0]
-    return Answer(frame, _summary(frame, table), tuple(notes))
+    nodes = nodes if len(everything["on"]) else taken(nodes, np.empty(0, np.int64))
+    whole = {name: whole_numbers(nodes[name].astype(np.float64)) for name in ("occurrences", "hlo_op_count")}
+    frame = as_frame({name: whole.get(name, nodes[name]) for name in COLUMNS})
+    return Answer(frame, _summary(nodes, table), tuple(notes))
 
 
 def _leaves(records: Columns) -> Columns:
@@ -175,7 +176,7 @@ def _values(tree: Tree, leaves: Columns) -> Columns:
     return values
 
 
-def _rated(nodes: Columns, table: OpTable) -> pd.DataFrame:
+def _rated(nodes: Columns, table: OpTable) -> Columns:
     self_s = op_tables.seconds(nodes["self_time_ps"])
     nodes = op_tables.rates(nodes, table.peaks, table.total_ps, self_s, self_s)
     nodes["time_fraction"][nodes["on"] != "device"] = np.nan
@@ -185,32 +186,30 @@ def _rated(nodes: Columns, table: OpTable) -> pd.DataFrame:
         (scope_path(text) or [text])[-1] if leaf and on == "device" and text else name for leaf, on, text, name in named
     )
     nodes["is_rematted"] = np.array([again is not None and bool(again) for again in nodes["is_rematted"]], np.bool_)
-    frame = as_frame({name: nodes[name] for name in COLUMNS})
-    return frame.astype({"occurrences": "Int64", "hlo_op_count": "Int64"})
+    return nodes
 
 
-def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
-    device = frame[frame["kind"] == "device"]
-    ops = frame[(frame["kind"] == "op") & (frame["on"] == "device")]
-    totals = {
-        name: float(device[name].sum()) if len(device) else 0.0 for name in (*_SPLIT.values(), "rematted_time_ps")
-    }
+def _summary(nodes: Columns, table: OpTable) -> dict[str, Any]:
+    device, is_op = nodes["kind"] == "device", nodes["kind"] == "op"
+    ops = taken(nodes, is_op & (nodes["on"] == "device"))
+    unnamed = ~are_texts(ops["framework_op"])
     summary = {
         **op_tables.summary(table),
-        "framework_op_count": len(ops),
-        "host_op_count": int(((frame["kind"] == "op") & (frame["on"] == "host")).sum()),
-        **totals,
-        "unnamed_time_ps": float(ops.loc[ops["framework_op"].isna(), "self_time_ps"].sum()),
+        "framework_op_count": len(unnamed),
+        "host_op_count": int((is_op & (nodes["on"] == "host")).sum()),
+        **{name: float(np.nansum(nodes[name][device])) for name in (*_SPLIT.values(), "rematted_time_ps")},
+        "unnamed_time_ps": float(np.nansum(ops["self_time_ps"][unnamed])),
     }
     return {**summary, "sentence": _sentence(ops, summary)}
 
 
-def _sentence(ops: pd.DataFrame, summary: dict[str, Any]) -> str:
-    if not len(ops):
+def _sentence(ops: Columns, summary: dict[str, Any]) -> str:
+    if not len(ops["name"]):
         return "No framework op ran on a device."
     busy = max(summary["busy_time_ps"], 1)
-    top = ops.loc[ops["self_time_ps"].idxmax()]
-    text = f"Largest framework op: {top['framework_op'] or top['name']}, {units.percent(top['self_time_ps'] / busy)}"
+    top = int(np.nan_to_num(ops["self_time_ps"]).argmax())
+    name, time_ps = ops["framework_op"][top] or ops["name"][top], ops["self_time_ps"][top]
+    text = f"Largest framework op: {name}, {units.percent(time_ps / busy)}"
     parts = [f"{text} of the busy time"]
     if summary["backward_time_ps"] > 0:
         parts.append(

@@ -18,7 +18,17 @@ from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import roofline as xprof_roofline
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, are_texts, as_frame, heaviest_first, known_sum, summed_by, taken, texts
+from xprof_nb.model.columns import (
+    Columns,
+    are_texts,
+    as_frame,
+    heaviest_first,
+    known_sum,
+    summed_by,
+    taken,
+    texts,
+    whole_numbers,
+)
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.units import SUSPICIOUS_FRACTION
@@ -28,6 +38,7 @@ LATENCY_FRACTION = 0.1
 """Below a tenth of every known roof nothing of the chip is the limit: launches, dependencies and waits are."""
 _RESOURCES = {"flops_utilization": "compute", **{f"{level}_utilization": level for level in LEVELS}}
 _WORDS = ["op", "category", "work_kind", "program", "program_id", "compute_dtype", "roof_dtype"]
+_SAID = ("flops_per_s", "hbm_bytes_per_s", "efficiency_fraction", "hbm_arithmetic_intensity")
 _NUMBERS = [*COSTS, "compute_ps", "link_bytes", "roof_flops_per_s"]
 COLUMNS = [
     *("level", "name", "program", "program_id", "step", "op", "category", "work_kind", "occurrences", "time_ps"),
@@ -58,14 +69,19 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     blocks = [_whole(records, table), _steps(steps), _ops(records)]
     columns = measured(_one_table(blocks), peaks, table.total_ps)
     _bind_whole(columns)
-    frame = as_frame({name: columns[name] for name in COLUMNS}).astype({"step": "Int64", "occurrences": "Int64"})
     notes = op_tables.notes(profile, table, op_tables.with_rates(records, peaks, table.total_ps))
     if not len(records["op"]):
-        return Answer(frame.iloc[:0], _summary(frame.iloc[:0], table), notes)
-    said = [*notes, _levels_note(frame, peaks)]
+        nothing = taken(columns, np.empty(0, np.int64))
+        return Answer(_frame(nothing), _summary(nothing, table), notes)
+    said = [*notes, _levels_note(columns, peaks)]
     if not len(steps["step"]):
         said.append("No step rows: no whole step was marked, recorded or could be inferred; see steps().")
-    return Answer(frame, _summary(frame, table), tuple(filter(None, said)))
+    return Answer(_frame(columns), _summary(columns, table), tuple(filter(None, said)))
+
+
+def _frame(columns: Columns) -> pd.DataFrame:
+    whole = {name: whole_numbers(columns[name]) for name in ("step", "occurrences")}
+    return as_frame({name: whole.get(name, columns[name]) for name in COLUMNS})
 
 
 def _link_bytes(profile: ProfileData, records: Columns) -> NDArray[np.float64]:
@@ -181,10 +197,10 @@ def _bind_whole(columns: Columns) -> None:
         columns["bound_by"][columns["level"] == "program"] = max(times, key=lambda bound: times[bound])
 
 
-def _times_by_bound(columns: Columns | pd.DataFrame) -> dict[str, float]:
+def _times_by_bound(columns: Columns) -> dict[str, float]:
     """Return the time of the ops by what bounds them, in alphabetical order."""
     rows = np.flatnonzero((columns["level"] == "op") & are_texts(columns["bound_by"]))
-    times = summed_by(np.asarray(columns["bound_by"])[rows], np.asarray(columns["time_ps"])[rows])
+    times = summed_by(columns["bound_by"][rows], columns["time_ps"][rows])
     return dict(sorted(times.items()))
 
 
@@ -207,39 +223,37 @@ def ridges(peaks: Peaks) -> list[dict[str, Any]]:
     ]
 
 
-def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
-    busy = table.busy_ps
-    summary = {
+def _summary(columns: Columns, table: OpTable) -> dict[str, Any]:
+    busy, peaks, times = table.busy_ps, table.peaks, _times_by_bound(columns)
+    return {
         **op_tables.summary(table),
-        "roofs": roofs(table.peaks),
-        "ridges": ridges(table.peaks),
-        "bound_by_busy_fraction": {name: time / busy for name, time in _times_by_bound(frame).items()} if busy else {},
+        "roofs": roofs(peaks),
+        "ridges": ridges(peaks),
+        "bound_by_busy_fraction": {name: time_ps / busy for name, time_ps in times.items()} if busy else {},
+        "sentence": _sentence(columns, peaks),
     }
-    summary["sentence"] = _sentence(frame, table.peaks)
-    return summary
 
 
-def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
-    if not len(frame):
+def _sentence(columns: Columns, peaks: Peaks) -> str:
+    if not len(columns["level"]):
         return "No op was recorded."
-    whole = frame.iloc[0]
-    if pd.isna(whole["flops_per_s"]) and pd.isna(whole["hbm_bytes_per_s"]):
+    whole = {name: float(columns[name][0]) for name in _SAID}
+    if np.isnan(whole["flops_per_s"]) and np.isnan(whole["hbm_bytes_per_s"]):
         return "Neither FLOPs nor bytes of any op are known, so no op has a place under the roofs."
     rates = {
         "FLOPs": units.flops_per_s(whole["flops_per_s"]),
         "bytes of main memory": f"{units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory",
     }
-    stated = whole[["flops_per_s", "hbm_bytes_per_s"]].notna()
-    unknown = [name for name, is_stated in zip(rates, stated, strict=True) if not is_stated]
+    unknown = [name for name, rate in zip(rates, _SAID, strict=False) if np.isnan(whole[rate])]
     achieved = " and ".join(text for name, text in rates.items() if name not in unknown)
     without = [f"the {name} are not known" for name in unknown]
     if peaks.reference is None and peaks.hbm is None:
         return "; ".join([achieved, *without, "the roofs of this device are not known"]) + "."
-    if pd.notna(whole["efficiency_fraction"]):
+    if not np.isnan(whole["efficiency_fraction"]):
         achieved = f"{achieved}: {units.percent(whole['efficiency_fraction'])} of the nearest roof"
     parts = [achieved, *without]
     intensity = whole["hbm_arithmetic_intensity"]
-    if peaks.reference is not None and peaks.hbm is not None and pd.notna(intensity):
+    if peaks.reference is not None and peaks.hbm is not None and not np.isnan(intensity):
         ridge = peaks.reference.value / peaks.hbm.value
         side = "memory" if intensity < ridge else "compute"
         parts.append(
@@ -249,8 +263,8 @@ def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
     return "; ".join(parts) + "."
 
 
-def _levels_note(frame: pd.DataFrame, peaks: Peaks) -> str | None:
-    unseen = [level for level in LEVELS if level in peaks.bytes_per_s and not (frame[f"{level}_bytes"] > 0).any()]
+def _levels_note(columns: Columns, peaks: Peaks) -> str | None:
+    unseen = [level for level in LEVELS if level in peaks.bytes_per_s and not (columns[f"{level}_bytes"] > 0).any()]
     return (
         f"No op states its traffic of {', '.join(unseen)}; against these roofs nothing is measured." if unseen else None
     )

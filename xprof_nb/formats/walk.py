@@ -30,8 +30,9 @@ def check(kernel: Callable[..., int], source: Source, place: str, *arguments: An
 
 def in_threads(work: Callable[[int, int], None], parts: Sequence[tuple[int, int]]) -> None:
     """Do ``work(first, last)`` for every part; the first error is raised."""
-    if len(parts) == 1:
-        work(*parts[0])
+    if len(parts) <= 1:
+        for part in parts:
+            work(*part)
         return
     with ThreadPoolExecutor(_THREADS) as pool:
         for _ in pool.map(lambda part: work(*part), parts):

@@ -135,7 +135,13 @@ def heaviest_first(weight: NDArray[Any], name: NDArray[Any]) -> NDArray[np.int64
     return by_name[np.argsort(-weight[by_name], kind="stable")]
 
 
-def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+def whole_numbers(values: NDArray[np.float64]) -> pd.arrays.IntegerArray:
+    """Return numbers as whole ones, of which some may be missing."""
+    missing = np.isnan(values)
+    return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
+
+
+def as_frame(columns: Mapping[str, NDArray[Any] | pd.arrays.IntegerArray]) -> pd.DataFrame:
     """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
     rows = pd.RangeIndex(len(next(iter(columns.values()))))
     as_they_are = {
