@@ -70,7 +70,8 @@ def kernels(profile: ProfileData, selection: Selection, like_xprof: bool) -> Ans
     columns = stacked(tables)
     columns["time_fraction"] = columns["time_ps"] / (columns["time_ps"].sum() or np.nan)
     columns = taken(columns, heaviest_first(columns["time_ps"], columns["kernel"]))
-    frame = as_frame({name: columns[name] for name in COLUMNS}).astype({"uses_tensor_cores": "boolean"})
+    told = {"uses_tensor_cores": pd.array(columns["uses_tensor_cores"], "boolean")}
+    frame = as_frame({name: told.get(name, columns[name]) for name in COLUMNS})
     return Answer(frame, _summary(columns), tuple(said))
 
 

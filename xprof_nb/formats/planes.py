@@ -213,7 +213,7 @@ class XPlane:
         A plane's interned texts share a table with the names of its stats, so most of `stat_names` are none.
         """
         where, count = self._where(owner)[rows], len(self._stat_rows)
-        step = max(1, _SCRATCH_CELLS // max(count, 1))
+        step = max(1, min(_SCRATCH_CELLS // max(count, 1), len(where)))
         kinds, raw = np.zeros((count, step), np.int8), np.zeros((count, step), np.int64)  # what is in them is not read
         seen, column_of = np.zeros((count, 7), np.bool_), np.arange(count)
         for first in range(0, len(where), step):

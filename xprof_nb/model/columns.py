@@ -141,7 +141,7 @@ def whole_numbers(values: NDArray[np.float64]) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
 
 
-def as_frame(columns: Mapping[str, NDArray[Any] | pd.arrays.IntegerArray]) -> pd.DataFrame:
+def as_frame(columns: Mapping[str, NDArray[Any] | pd.api.extensions.ExtensionArray]) -> pd.DataFrame:
     """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
     rows = pd.RangeIndex(len(next(iter(columns.values()))))
     as_they_are = {
