@@ -294,9 +294,10 @@ def _finite(answer: Answer) -> Answer:
     import numpy as np
 
     frame = answer.frame
-    floats = [name for name, column in frame.items() if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any()]
-    if floats:
-        frame = frame.assign(**{name: frame[name].where(np.isfinite(frame[name])) for name in floats})
+    floats = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind == "f"]
+    if floats and np.isinf(frame.iloc[:, floats].to_numpy()).any():
+        names = frame.columns[floats]
+        frame = frame.assign(**{name: frame[name].where(~np.isinf(frame[name])) for name in names})
     return replace(answer, frame=frame, summary=_finite_value(answer.summary))
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import COLLECTIVE_OPCODES
 from xprof_nb.analysis.op_identity import described_keys, readable_program
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, are_texts, texts
 from xprof_nb.model.kernels import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, PEER
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
@@ -61,10 +60,10 @@ class Moved:
     group_size: float = np.nan
 
 
-_KEYS: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
+_KEYS: WeakKeyDictionary[HostTrace, Columns] = WeakKeyDictionary()
 
 
-def moving_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
+def moving_keys(profile: ProfileData, trace: HostTrace) -> Columns:
     """Return one row per row of ``trace.keys``; not to be changed.
 
     Columns: ``kind`` (None for an op that moves nothing: a collective's opcode without its half, or one of `COPIES`),
@@ -76,28 +75,31 @@ def moving_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     return _KEYS[trace]
 
 
-def _moving_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
+def _moving_keys(profile: ProfileData, trace: HostTrace) -> Columns:
     described = described_keys(profile, trace)
-    frame = described[["program", "program_id", "op", "framework_op", "source", "work_kind"]].copy()
-    host = (described["work_kind"] == "host").to_numpy()
-    named = zip(described["category"], described["op"], host, strict=True)
-    frame["kind"] = words(
+    columns = {name: described[name] for name in ("program", "program_id", "op", "framework_op", "source", "work_kind")}
+    named = zip(described["category"], described["op"], described["work_kind"] == "host", strict=True)
+    kinds = texts(
         _GPU_COPIES.get(str(category)) or _kind(str(category), str(op), bool(touches))
         for category, op, touches in named
     )
-    moved = [Moved()] * len(frame)
-    for row in np.flatnonzero(frame["kind"].notna()).tolist():
-        program = readable_program(profile, int(frame["program_id"].iat[row]))
-        kind, op = str(frame["kind"].iat[row]), str(frame["op"].iat[row])
-        moved[row] = _moved(kind, op, trace.keys.hlo_text[row], program)
-    frame["dtype"] = words(each.dtype for each in moved)
-    frame["payload_bytes"] = np.array([each.payload_bytes for each in moved], np.float64)
-    copies = described["category"].isin(list(_GPU_COPIES)) & (frame["program"] == "")
+    moved = [Moved()] * len(kinds)
+    for row in np.flatnonzero(are_texts(kinds)).tolist():
+        program = readable_program(profile, int(columns["program_id"][row]))
+        moved[row] = _moved(str(kinds[row]), str(columns["op"][row]), trace.keys.hlo_text[row], program)
+    payload_bytes = np.array([each.payload_bytes for each in moved], np.float64)
+    is_copy = np.array([category in _GPU_COPIES for category in described["category"]], np.bool_)
+    copies = is_copy & (columns["program"] == "")
     if copies.any():
-        frame.loc[copies, "payload_bytes"] = _copied_bytes(trace)[copies.to_numpy()]
-    frame["replica_groups"] = words(each.replica_groups for each in moved)
-    frame["group_size"] = np.array([each.group_size for each in moved], np.float64)
-    return frame
+        payload_bytes[copies] = _copied_bytes(trace)[copies]
+    return {
+        **columns,
+        "kind": kinds,
+        "dtype": texts(each.dtype for each in moved),
+        "payload_bytes": payload_bytes,
+        "replica_groups": texts(each.replica_groups for each in moved),
+        "group_size": np.array([each.group_size for each in moved], np.float64),
+    }
 
 
 def _copied_bytes(trace: HostTrace) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.analysis.xprof import overlap as xprof_overlap
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, taken, words
 from xprof_nb.model.intervals import union
 from xprof_nb.model.kernels import GRAPH
 from xprof_nb.model.profile import ProfileData
@@ -107,7 +107,7 @@ class _PartMoves:
 
     def _measured_steps(self, selection: Selection) -> pd.DataFrame:
         """Return the chosen steps that means are made of, with ``until_ps`` where the next one begins."""
-        steps = measured(chosen_steps(self.part.trace, selection))
+        steps = as_frame(measured(chosen_steps(self.part.trace, selection)))
         steps = steps[steps["device_row"].isin(self.part.devices)]
         length_ps = steps["step_time_ps"].fillna(steps["duration_ps"]).astype(np.int64)
         return steps.assign(until_ps=steps["start_ps"] + length_ps)
@@ -121,7 +121,7 @@ class _PartMoves:
         per_step = [self.exposed_in_steps(device, rows) for (device, _), rows in self.by_op.items()]
         covered = np.array([union(self.start_ps[rows], self.end_ps[rows]).length_ps for rows in of_op], np.int64)
         exposed = np.array([self.exposed_ps(rows) for rows in of_op], np.int64)
-        frame = self.keys.iloc[keys].reset_index(drop=True)
+        frame = as_frame(taken(self.keys, keys))
         return frame.assign(
             host=trace.host,
             device_row=devices,
@@ -225,7 +225,7 @@ def _of_kind(kind: str, rows: pd.DataFrame, found: list[_PartMoves]) -> dict[str
     """Return the sums of one kind; exposed time counts overlapping ops of the kind once."""
     exposed = 0
     for each in found:
-        mine = (each.keys["kind"] == kind).to_numpy()[each.spans["key"]]
+        mine = (each.keys["kind"] == kind)[each.spans["key"]]
         devices = each.spans["device_row"].to_numpy()
         exposed += sum(each.exposed_ps(np.flatnonzero(mine & (devices == row))) for row in np.unique(devices[mine]))
     steps = _by_step(found, kind=kind)
@@ -245,8 +245,8 @@ def _by_step(found: list[_PartMoves], copies: bool | None = None, kind: str | No
     parts = []
     for each in found:
         kinds = each.keys["kind"]
-        wanted = (kinds == kind) if kind is not None else kinds.notna() & (kinds.isin(COPIES) == copies)
-        parts.append(each.exposed_by_step(wanted.to_numpy()))
+        chosen = {kind} if kind is not None else {*kinds} & {*COPIES} if copies else {*kinds} - {*COPIES, None}
+        parts.append(each.exposed_by_step(np.array([item in chosen for item in kinds], np.bool_)))
     parts = [part for part in parts if len(part)]
     if not parts:
         return pd.DataFrame()

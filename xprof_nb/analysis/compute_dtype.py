@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.costs.table import CostTable
 from xprof_nb.model import hardware
-from xprof_nb.model.columns import numbered, words
+from xprof_nb.model.columns import Columns, are_texts, numbered, texts
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.program import Instruction, Program
 
@@ -85,7 +84,7 @@ def family(dtype: str | None) -> str | None:
     return dtype
 
 
-def with_roofs(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+def with_roofs(columns: Columns, peaks: Peaks) -> Columns:
     """Add the roof of each op: ``roof_dtype, roof_flops_per_s``, and ``compute_ps``, the time its FLOPs need there.
 
     Where the roof of the op's own type is not known, that of the reference type is taken; see `roof_notes`.
@@ -93,37 +92,40 @@ def with_roofs(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
     values = {dtype: peak.value for dtype, peak in peaks.flops_per_s.items()}
     reference = peaks.reference_dtype if peaks.reference else None
     labels: list[str | None] = []
-    roofs = np.full(len(frame), np.nan)
-    rows = zip(frame["compute_dtype"], frame["compute_unit"], frame["compute_passes"].tolist(), strict=True)
+    roofs = np.full(len(columns["flops"]), np.nan)
+    rows = zip(columns["compute_dtype"], columns["compute_unit"], columns["compute_passes"].tolist(), strict=True)
     for row, (dtype, unit, passes) in enumerate(rows):
         own = family(dtype) if isinstance(dtype, str) else None
         name, count = (unit, passes) if unit in values else (own if own in values else reference, 1.0)
         roofs[row] = values.get(name or "", np.nan) / count
         shown = name if count == 1 else f"{name} / {count:g}"
         labels.append(shown if name is not None and isinstance(dtype, str) else None)
-    computes = np.array([isinstance(dtype, str) for dtype in frame["compute_dtype"]], np.bool_)
-    return frame.assign(
-        roof_dtype=words(labels).set_axis(frame.index),
-        roof_flops_per_s=np.where(computes, roofs, np.nan),
-        compute_ps=frame["flops"].to_numpy(float) / roofs * 1e12,
-    )
+    computes = np.array([isinstance(dtype, str) for dtype in columns["compute_dtype"]], np.bool_)
+    return {
+        **columns,
+        "roof_dtype": texts(labels),
+        "roof_flops_per_s": np.where(computes, roofs, np.nan),
+        "compute_ps": columns["flops"].astype(np.float64) / roofs * 1e12,
+    }
 
 
-def with_one_roof(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+def with_one_roof(columns: Columns, peaks: Peaks) -> Columns:
     """Add the same columns as `with_roofs`, everything against the reference type, as xprof does."""
+    flops = columns["flops"].astype(np.float64)
     value = peaks.reference.value if peaks.reference else np.nan
-    return frame.assign(
-        roof_dtype=peaks.reference_dtype or None,
-        roof_flops_per_s=value,
-        compute_ps=frame["flops"].to_numpy(float) / value * 1e12,
-    )
+    return {
+        **columns,
+        "roof_dtype": np.full(len(flops), peaks.reference_dtype or None, object),
+        "roof_flops_per_s": np.full(len(flops), value),
+        "compute_ps": flops / value * 1e12,
+    }
 
 
-def roofs_used(frame: pd.DataFrame, peaks: Peaks) -> list[dict[str, Any]]:
+def roofs_used(columns: Columns, peaks: Peaks) -> list[dict[str, Any]]:
     """Return the FLOP/s roofs that ops were measured against, those of most FLOPs first, with their source."""
-    flops, roofs = frame["flops"].to_numpy(np.float64), frame["roof_flops_per_s"].to_numpy(np.float64)
-    measured = np.flatnonzero((flops > 0) & ~np.isnan(roofs) & frame["roof_dtype"].notna().to_numpy())
-    code, distinct = numbered(frame["roof_dtype"].to_numpy()[measured], roofs[measured].tolist())
+    flops, roofs = columns["flops"].astype(np.float64), columns["roof_flops_per_s"].astype(np.float64)
+    measured = np.flatnonzero((flops > 0) & ~np.isnan(roofs) & are_texts(columns["roof_dtype"]))
+    code, distinct = numbered(columns["roof_dtype"][measured], roofs[measured].tolist())
     total = np.bincount(code, flops[measured], minlength=len(distinct))
     used = []
     for (name, value), share in sorted(zip(distinct, (total / total.sum()).tolist(), strict=True)):
@@ -133,13 +135,13 @@ def roofs_used(frame: pd.DataFrame, peaks: Peaks) -> list[dict[str, Any]]:
     return sorted(used, key=lambda entry: -entry["flops_fraction"])
 
 
-def roof_notes(frame: pd.DataFrame) -> list[str]:
+def roof_notes(columns: Columns) -> list[str]:
     """Say which ops are measured against the roof of another type than their own, and why."""
-    flops = frame["flops"].to_numpy(np.float64)
-    computing = np.flatnonzero((flops > 0) & frame["roof_dtype"].notna().to_numpy())
+    flops = columns["flops"].astype(np.float64)
+    computing = np.flatnonzero((flops > 0) & are_texts(columns["roof_dtype"]))
     total = flops[computing].sum()
     dtypes, units, roofs, ops = (
-        frame[name].to_numpy(object)[computing] for name in ("compute_dtype", "compute_unit", "roof_dtype", "op")
+        columns[name][computing] for name in ("compute_dtype", "compute_unit", "roof_dtype", "op")
     )
     rounded: dict[tuple[str, str], list[int]] = {}
     unknown: dict[tuple[str, str], list[int]] = {}

@@ -117,9 +117,10 @@ def _windows(trace: HostTrace, selection: Selection) -> Iterator[tuple[int, int]
         yield selection.window_ps
     if selection.step is not None:
         spans = step_spans(trace)
-        spans = spans[spans["step"] == selection.step]
-        ends = spans["start_ps"] + spans["duration_ps"]
-        yield (int(spans["start_ps"].min()), int(ends.max())) if len(spans) else (0, 0)
+        mine = spans["step"] == selection.step
+        begins = spans["start_ps"][mine]
+        ends = begins + spans["duration_ps"][mine]
+        yield (int(begins.min()), int(ends.max())) if len(begins) else (0, 0)
 
 
 def _of_device(trace: HostTrace, events: Events, rows: Rows, device: str | int | None) -> Rows:

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
@@ -20,7 +19,7 @@ from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import framework_ops as xprof_framework_ops
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, numbered, texts, words
+from xprof_nb.model.columns import Columns, are_texts, as_frame, numbered, stacked, taken, texts, whole_numbers
 from xprof_nb.model.profile import ProfileData
 
 NO_SCOPE = "no framework op recorded"
@@ -53,8 +52,9 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     if like_xprof:
         return xprof_framework_ops.framework_ops(profile, selection, table)
-    records = xprof_compat.by_op(op_tables.corrected(table.frame, table.peaks))
+    records = xprof_compat.by_op(op_tables.corrected(table.columns, table.peaks))
     leaves = _leaves(records)
+    op_count = len(leaves["op"])
     tree = Tree("all framework ops")
     for row, path in enumerate(
         _device_path(text, op) for text, op in zip(leaves["framework_op"], leaves["op"], strict=True)
@@ -62,54 +62,50 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
         tree.add(path, row)
     filtered = any(value is not None for value in (selection.device, selection.program, selection.step))
     host = host_ops([] if filtered else chosen_hosts(profile, selection), selection.window_ps)
-    for row, (name, kind) in enumerate(zip(host["name"], host["type"], strict=True), len(leaves)):
+    for row, (name, kind) in enumerate(zip(host["name"], host["type"], strict=True), op_count):
         tree.add(_host_path(name, kind), row)
-    everything = pd.concat([leaves.assign(on="device"), _as_leaves(host)], ignore_index=True)
-    frame = in_preorder(tree, _values(tree, everything), "weight")
-    frame = _rated(frame, table)
+    everything = stacked([leaves, _as_leaves(host, leaves)])
+    nodes = _rated(in_preorder(tree, _values(tree, everything), "weight"), table)
     notes = list(op_tables.notes(profile, table, op_tables.with_rates(records, table.peaks, table.total_ps)))
-    if len(leaves):
+    if op_count:
         notes.append(FUSION_LIMIT)
     if filtered:
         notes.append(HOST_FILTER)
-    if not len(everything):
-        return Answer(frame.iloc[:0][COLUMNS], _summary(frame.iloc[:0], table), tuple(notes))
-    return Answer(frame[COLUMNS], _summary(frame, table), tuple(notes))
+    nodes = nodes if len(everything["on"]) else taken(nodes, np.empty(0, np.int64))
+    whole = {name: whole_numbers(nodes[name].astype(np.float64)) for name in ("occurrences", "hlo_op_count")}
+    frame = as_frame({name: whole.get(name, nodes[name]) for name in COLUMNS})
+    return Answer(frame, _summary(nodes, table), tuple(notes))
 
 
-def _leaves(records: pd.DataFrame) -> pd.DataFrame:
+def _leaves(records: Columns) -> Columns:
     """Return one row per framework op: the sums of the HLO ops it became."""
-    if not len(records):
-        return records.assign(hlo_op_count=[], type=None, direction=None, is_rematted=False)
-    columns = {name: records[name].to_numpy() for name in ("framework_op", "op", "compute_dtype", "roof_dtype")}
-    named = [text if isinstance(text, str) else None for text in columns["framework_op"]]
-    keys = [(text if text is not None else op, text is None) for text, op in zip(named, columns["op"], strict=True)]
+    named = records["framework_op"]
+    keys = [(text if text is not None else op, text is None) for text, op in zip(named, records["op"], strict=True)]
     code, groups = numbered(keys)
     members = Members(code, np.arange(len(code)), len(groups))
     first = np.unique(code, return_index=True)[1]
-    paths = [named[row] for row in first]
-    again = np.array([".remat" in op for op in columns["op"]], np.bool_)
+    paths = named[first]
+    again = np.array([".remat" in op for op in records["op"]], np.bool_)
     rematted = [text is not None and "rematted_computation" in text for text in paths]
-    leaves: Columns = {name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED}
-    leaves |= {"framework_op": texts(paths), "op": columns["op"][first]}
+    leaves: Columns = {name: members.sums(records[name].astype(np.float64)) for name in _SUMMED}
+    leaves |= {"framework_op": paths, "op": records["op"][first], "on": np.full(len(first), "device", object)}
     leaves["is_rematted"] = (np.bincount(code, again, minlength=len(groups)) > 0) | np.array(rematted, np.bool_)
     for name in ("compute_dtype", "roof_dtype"):
-        known = members.among(np.array([isinstance(label, str) for label in columns[name]], np.bool_))
-        leaves[name] = known.common(columns[name])
+        leaves[name] = members.among(are_texts(records[name])).common(records[name])
     leaves["hlo_op_count"] = np.bincount(code, minlength=len(groups))
     leaves["occurrences"] = _occurrences(records, code, len(groups))
     leaves["direction"] = texts(direction(text) for text in paths)
     leaves["type"] = texts(text and scopes(text)[-1] for text in paths)
-    return as_frame(leaves)
+    return leaves
 
 
-def _occurrences(records: pd.DataFrame, code: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _occurrences(records: Columns, code: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the highest count among the HLO ops of each group, of several programs together."""
     pair, pairs = numbered(code.tolist(), records["program_id"].tolist())
     highest = np.zeros(len(pairs), np.int64)
-    np.maximum.at(highest, pair, records["occurrences"].to_numpy(np.int64))
+    np.maximum.at(highest, pair, records["occurrences"].astype(np.int64))
     total = np.zeros(count, np.int64)
-    np.add.at(total, np.array([group for group, _ in pairs]), highest)
+    np.add.at(total, np.array([group for group, _ in pairs], np.int64), highest)
     return total
 
 
@@ -148,76 +144,72 @@ def _host_path(name: str, kind: str) -> list[Step]:
     return [("host", "hosts"), ("scope", kind or "other"), ("op", name)]
 
 
-def _as_leaves(host: pd.DataFrame) -> pd.DataFrame:
-    return host.rename(columns={"name": "framework_op"}).assign(on="host", is_rematted=False, hlo_op_count=0)
+def _as_leaves(host: Columns, leaves: Columns) -> Columns:
+    """Return the ops of hosts in the columns of those of devices; what is not known of them is missing."""
+    count = len(host["name"])
+    missing = {np.dtype(object): None, np.dtype(np.float64): np.nan}
+    rows = {name: np.full(count, missing.get(column.dtype, 0), column.dtype) for name, column in leaves.items()}
+    known = {name: host[name] for name in ("type", "occurrences", "time_ps", "self_time_ps")}
+    return {**rows, **known, "framework_op": host["name"], "on": np.full(count, "host", object)}
 
 
-def _values(tree: Tree, leaves: pd.DataFrame) -> Columns:
+def _values(tree: Tree, leaves: Columns) -> Columns:
     """Return the sums of every node."""
-    leaves = leaves.reindex(columns=list(dict.fromkeys([*leaves.columns, *_SUMMED, "direction", "occurrences"])))
-    self_ps = leaves["self_time_ps"].to_numpy(np.float64)
+    self_ps = leaves["self_time_ps"]
     on_devices = np.flatnonzero(leaves["on"] == "device")
     # Times of devices and of hosts do not add up to anything: the root has those of the devices.
     members = Members.of([on_devices.tolist(), *(node.records for node in tree.nodes[1:])])
     record = np.array([node.record for node in tree.nodes])
-    values: Columns = {name: members.sums(leaves[name].to_numpy(np.float64)) for name in _SUMMED}
-    directions = leaves["direction"].to_numpy(object)
+    values: Columns = {name: members.sums(leaves[name]) for name in _SUMMED}
     for name, column in _SPLIT.items():
-        values[column] = members.sums(np.where(directions == name, self_ps, 0.0))
-    rematted = np.array([again is True or again == 1 for again in leaves["is_rematted"]], np.bool_)
-    values["rematted_time_ps"] = members.sums(np.where(rematted, self_ps, 0.0))
-    values["hlo_op_count"] = members.sums(leaves["hlo_op_count"].to_numpy(np.float64))
+        values[column] = members.sums(np.where(leaves["direction"] == name, self_ps, 0.0))
+    values["rematted_time_ps"] = members.sums(np.where(leaves["is_rematted"], self_ps, 0.0))
+    values["hlo_op_count"] = members.sums(leaves["hlo_op_count"].astype(np.float64))
     for name in ("framework_op", "type", "direction", "is_rematted", "occurrences"):
         values[name] = np.array([*leaves[name], None], object)[record]
     scopes_only = record < 0
     values["time_ps"][scopes_only] = values["self_time_ps"][scopes_only]
     for name in ("on", "compute_dtype", "roof_dtype"):
-        if name in leaves:
-            values[name] = members.among(leaves[name].notna().to_numpy()).common(leaves[name].to_numpy(object))
+        values[name] = members.among(are_texts(leaves[name])).common(leaves[name])
     is_device = np.array([node.kind == "device" for node in tree.nodes])
     values["weight"] = np.where(is_device, np.inf, values["self_time_ps"])
     return values
 
 
-def _rated(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
-    frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *COLUMNS])))
-    self_s = op_tables.seconds(frame["self_time_ps"])
-    frame = op_tables.rates(frame, table.peaks, table.total_ps, self_s, self_s)
-    frame.loc[frame["on"] != "device", "time_fraction"] = np.nan
-    for name in ("framework_op", "type", "direction", "on", "compute_dtype", "roof_dtype"):
-        frame[name] = words(frame[name])
-    is_op = frame["kind"] == "op"
-    names = [
-        (scope_path(text) or [text])[-1] if leaf and on == "device" and text else name
-        for leaf, on, text, name in zip(is_op, frame["on"], frame["framework_op"], frame["name"], strict=True)
-    ]
-    for name in ("occurrences", "hlo_op_count"):
-        frame[name] = frame[name].astype("Int64")
-    return frame.assign(name=words(names), is_rematted=frame["is_rematted"].eq(True))
+def _rated(nodes: Columns, table: OpTable) -> Columns:
+    self_s = op_tables.seconds(nodes["self_time_ps"])
+    nodes = op_tables.rates(nodes, table.peaks, table.total_ps, self_s, self_s)
+    nodes["time_fraction"][nodes["on"] != "device"] = np.nan
+    is_op = nodes["kind"] == "op"
+    named = zip(is_op, nodes["on"], nodes["framework_op"], nodes["name"], strict=True)
+    nodes["name"] = texts(
+        (scope_path(text) or [text])[-1] if leaf and on == "device" and text else name for leaf, on, text, name in named
+    )
+    nodes["is_rematted"] = np.array([again is not None and bool(again) for again in nodes["is_rematted"]], np.bool_)
+    return nodes
 
 
-def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
-    device = frame[frame["kind"] == "device"]
-    ops = frame[(frame["kind"] == "op") & (frame["on"] == "device")]
-    totals = {
-        name: float(device[name].sum()) if len(device) else 0.0 for name in (*_SPLIT.values(), "rematted_time_ps")
-    }
+def _summary(nodes: Columns, table: OpTable) -> dict[str, Any]:
+    device, is_op = nodes["kind"] == "device", nodes["kind"] == "op"
+    ops = taken(nodes, is_op & (nodes["on"] == "device"))
+    unnamed = ~are_texts(ops["framework_op"])
     summary = {
         **op_tables.summary(table),
-        "framework_op_count": len(ops),
-        "host_op_count": int(((frame["kind"] == "op") & (frame["on"] == "host")).sum()),
-        **totals,
-        "unnamed_time_ps": float(ops.loc[ops["framework_op"].isna(), "self_time_ps"].sum()),
+        "framework_op_count": len(unnamed),
+        "host_op_count": int((is_op & (nodes["on"] == "host")).sum()),
+        **{name: float(np.nansum(nodes[name][device])) for name in (*_SPLIT.values(), "rematted_time_ps")},
+        "unnamed_time_ps": float(np.nansum(ops["self_time_ps"][unnamed])),
     }
     return {**summary, "sentence": _sentence(ops, summary)}
 
 
-def _sentence(ops: pd.DataFrame, summary: dict[str, Any]) -> str:
-    if not len(ops):
+def _sentence(ops: Columns, summary: dict[str, Any]) -> str:
+    if not len(ops["name"]):
         return "No framework op ran on a device."
     busy = max(summary["busy_time_ps"], 1)
-    top = ops.loc[ops["self_time_ps"].idxmax()]
-    text = f"Largest framework op: {top['framework_op'] or top['name']}, {units.percent(top['self_time_ps'] / busy)}"
+    top = int(np.nan_to_num(ops["self_time_ps"]).argmax())
+    name, time_ps = ops["framework_op"][top] or ops["name"][top], ops["self_time_ps"][top]
+    text = f"Largest framework op: {name}, {units.percent(time_ps / busy)}"
     parts = [f"{text} of the busy time"]
     if summary["backward_time_ps"] > 0:
         parts.append(

@@ -19,7 +19,7 @@ from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Computation, Instruction, Program
 from xprof_nb.model.units import listed
@@ -134,10 +134,11 @@ def _unknown(programs: list[Program], op: str) -> UsageError:
 def _measured(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     """Return what ran in the chosen part of the profile, by program id and op, summed over the devices."""
     table = op_tables.op_table(profile, replace(selection, program=None))
-    if not len(table.frame):
+    if not len(table):
         index = pd.MultiIndex.from_arrays([[], []], names=["program_id", "op"])
         return pd.DataFrame(columns=_MEASURED, index=index, dtype=float)
-    return xprof_compat.by_op(op_tables.corrected(table.frame, table.peaks)).set_index(["program_id", "op"])[_MEASURED]
+    records = xprof_compat.by_op(op_tables.corrected(table.columns, table.peaks))
+    return as_frame({name: records[name] for name in ("program_id", "op", *_MEASURED)}).set_index(["program_id", "op"])
 
 
 def _of(measured: pd.DataFrame, program: Program) -> pd.DataFrame:

@@ -9,12 +9,13 @@ import pandas as pd
 
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_breakdown import DEFINITIONS, PARTS, breakdown, half_precision_moments
-from xprof_nb.analysis.steps import chosen_steps, measured
-from xprof_nb.analysis.steps import steps as step_times
+from xprof_nb.analysis.steps import chosen_steps, measured, steps_of_hosts
+from xprof_nb.analysis.steps import notes as step_notes
 from xprof_nb.analysis.xprof import input as xprof_input
 from xprof_nb.model import units
 from xprof_nb.model.activity import FROM_DEVICE, INPUT, KINDS, TO_DEVICE
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import Columns, as_frame, heaviest_first, numbered, stacked
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -57,37 +58,42 @@ def input_pipeline(profile: ProfileData, selection: Selection, like_xprof: bool)
     """
     if like_xprof:
         return xprof_input.input_pipeline(profile, selection)
-    stepped = step_times(profile, selection)
-    if not len(stepped.frame):
-        return Answer(pd.DataFrame(columns=COLUMNS), {"sentence": "No step was found.", "input_ops": []}, stepped.notes)
+    steps = steps_of_hosts(profile, selection)
+    said = step_notes(profile, steps)
+    if not len(steps["step"]):
+        return Answer(pd.DataFrame(columns=COLUMNS), {"sentence": "No step was found.", "input_ops": []}, said)
     hosts = chosen_hosts(profile, selection)
-    frame = pd.concat([_of_host(profile, trace, selection) for trace in hosts], ignore_index=True)
-    summary = _summary(frame, _input_ops(hosts, selection))
-    return Answer(frame[COLUMNS], summary, stepped.notes)
+    columns = stacked([_of_host(profile, trace, selection) for trace in hosts])
+    frame = as_frame({name: columns[name] for name in COLUMNS})
+    return Answer(frame, _summary(columns, _input_ops(hosts, selection)), said)
 
 
-def _of_host(profile: ProfileData, trace: HostTrace, selection: Selection) -> pd.DataFrame:
-    rows = chosen_steps(trace, selection)
-    end = rows["start_ps"] + rows["duration_ps"]
-    rows["step_time_ps"] = rows["step_time_ps"].fillna(rows["duration_ps"]).astype(np.int64)
-    end = rows["start_ps"] + rows["step_time_ps"]
-    parts = []
-    for device, steps in rows.groupby("device_row", sort=False):
-        begin, until = (column.loc[steps.index].to_numpy(np.int64) for column in (rows["start_ps"], end))
-        split = breakdown(profile, trace, int(device), begin, until).add_suffix("_ps")
-        half = half_precision_moments(profile, trace, int(device)) if device >= 0 else None
-        split["compute_16bit_ps"] = np.nan if half is None else half.covered_ps(begin, until).astype(np.float64)
-        parts.append(pd.concat([steps.reset_index(drop=True), split], axis=1))
-    if not parts:
-        return pd.DataFrame(columns=[*COLUMNS, "compile_time_ps"])
-    frame = pd.concat(parts, ignore_index=True)
-    waited = frame[[f"{part}_ps" for part in INPUT_PARTS]].sum(axis=1)
-    return frame.assign(input_fraction=waited / frame["step_time_ps"].where(frame["step_time_ps"] > 0))
+def _of_host(profile: ProfileData, trace: HostTrace, selection: Selection) -> Columns:
+    steps = chosen_steps(trace, selection)
+    length_ps = np.where(np.isnan(steps["step_time_ps"]), steps["duration_ps"], steps["step_time_ps"]).astype(np.int64)
+    begin, until = steps["start_ps"], steps["start_ps"] + length_ps
+    parts = {part: np.zeros(len(begin), np.int64) for part in PARTS}
+    half_ps = np.full(len(begin), np.nan)
+    for device in np.unique(steps["device_row"]).tolist():
+        mine = np.flatnonzero(steps["device_row"] == device)
+        for part, time_ps in breakdown(profile, trace, device, begin[mine], until[mine]).items():
+            parts[part][mine] = time_ps
+        half = half_precision_moments(profile, trace, device) if device >= 0 else None
+        if half is not None:
+            half_ps[mine] = half.covered_ps(begin[mine], until[mine])
+    waited = sum((parts[part] for part in INPUT_PARTS), np.zeros(len(begin), np.int64))
+    return {
+        **steps,
+        "step_time_ps": length_ps,
+        **{f"{part}_ps": time_ps for part, time_ps in parts.items()},
+        "compute_16bit_ps": half_ps,
+        "input_fraction": waited / np.where(length_ps > 0, length_ps, np.nan),
+    }
 
 
 def _input_ops(hosts: list[HostTrace], selection: Selection) -> list[dict[str, Any]]:
     """Return the host's input and transfer events by name, those with the most time first."""
-    parts = []
+    parts: list[Columns] = []
     for trace in hosts:
         activity = trace.activity
         begin, end = selection.window_ps or trace.window_ps
@@ -97,38 +103,37 @@ def _input_ops(hosts: list[HostTrace], selection: Selection) -> list[dict[str, A
             & (activity.start_ps < max(end, begin + 1))
         )
         parts.append(
-            pd.DataFrame(
-                {
-                    "op": np.array(activity.names, object)[activity.name[rows]],
-                    "kind": np.array(KINDS, object)[activity.kind[rows]],
-                    "time_ps": activity.duration_ps[rows],
-                    "self_time_ps": activity.self_ps[rows],
-                }
-            )
+            {
+                "op": np.array([*activity.names, None], object)[activity.name[rows]],
+                "kind": np.array(KINDS, object)[activity.kind[rows]],
+                "time_ps": activity.duration_ps[rows],
+                "self_time_ps": activity.self_ps[rows],
+            }
         )
-    table = pd.concat(parts, ignore_index=True)
-    sums = table.groupby(["op", "kind"], as_index=False).agg(
-        occurrences=("time_ps", "size"), time_ps=("time_ps", "sum"), self_time_ps=("self_time_ps", "sum")
-    )
-    top = sums.sort_values("self_time_ps", ascending=False).head(_MOST_OPS)
+    table = stacked(parts)
+    code, named = numbered(table["op"], table["kind"])
+    occurrences, time_ps, self_ps = (np.zeros(len(named), np.int64) for _ in range(3))
+    for total, values in ((occurrences, 1), (time_ps, table["time_ps"]), (self_ps, table["self_time_ps"])):
+        np.add.at(total, code, values)
+    top = heaviest_first(self_ps, np.array([op for op, _ in named], object))[:_MOST_OPS]
     return [
-        {"op": str(row.op), "kind": str(row.kind), "occurrences": int(row.occurrences), "time_ps": int(row.time_ps),
-         "self_time_ps": int(row.self_time_ps)}
-        for row in top.itertuples()
+        {"op": named[row][0], "kind": named[row][1], "occurrences": int(occurrences[row]),
+         "time_ps": int(time_ps[row]), "self_time_ps": int(self_ps[row])}
+        for row in top.tolist()
     ]  # fmt: skip
 
 
-def _summary(frame: pd.DataFrame, input_ops: list[dict[str, Any]]) -> dict[str, Any]:
-    counted = measured(frame)
-    total = float(counted["step_time_ps"].sum())
+def _summary(columns: Columns, input_ops: list[dict[str, Any]]) -> dict[str, Any]:
+    counted = measured(columns)
+    times, known = counted["step_time_ps"], len(counted["step"]) > 0
+    total = float(times.sum())
     shares = {part: float(counted[f"{part}_ps"].sum()) / total if total else None for part in PARTS}
     waiting = sum(shares[part] or 0.0 for part in INPUT_PARTS) if total else None
     output = sum(shares[part] or 0.0 for part in OUTPUT_PARTS) if total else None
-    mean = float(counted["step_time_ps"].mean()) if len(counted) else None
     summary: dict[str, Any] = {
-        "step_count": int(counted["step"].nunique()),
-        "step_time_mean_ps": mean,
-        "mean_ps": {part: float(counted[f"{part}_ps"].mean()) for part in PARTS} if len(counted) else {},
+        "step_count": len(set(counted["step"].tolist())),
+        "step_time_mean_ps": float(times.mean()) if known else None,
+        "mean_ps": {part: float(counted[f"{part}_ps"].mean()) for part in PARTS} if known else {},
         "fractions": shares,
         "definitions": DEFINITIONS,
         "input_fraction": waiting,

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import COLLECTIVE_OPCODES
+
+Texts = NDArray[np.object_]
 
 _NVIDIA = re.compile(
     r"""[hsci]884 | [hscdi]?1688 | 16816 | 16832 | 16864 | i?8816    # shapes of mma up to Ampere
@@ -32,11 +33,12 @@ _NEITHER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_HALF = re.compile(r"-(start|done|update)$")
 _COLLECTIVE = re.compile(r"(^|[^a-z])(nccl|rccl|msccl)", re.IGNORECASE)
 
 
-def uses_tensor_cores(names: pd.Series[str], runs_code: NDArray[np.bool_], vendors: Collection[str]) -> pd.Series[bool]:
-    """Return whether kernels use tensor cores (AMD: matrix cores), by name; <NA> where the name does not tell.
+def uses_tensor_cores(names: Texts, runs_code: NDArray[np.bool_], vendors: Collection[str]) -> Texts:
+    """Return whether kernels use tensor cores (AMD: matrix cores), by name; None where the name does not tell.
 
     Parameters
     ----------
@@ -50,9 +52,8 @@ def uses_tensor_cores(names: pd.Series[str], runs_code: NDArray[np.bool_], vendo
         for vendor, pattern in (("AMD", _AMD), ("NVIDIA", _NVIDIA))
         if not {"AMD", "NVIDIA"} & set(vendors) or vendor in vendors
     ]
-    told = {name: _told(name, patterns) for name in names.unique()}
-    found = pd.array([told[name] if code else False for name, code in zip(names, runs_code, strict=True)], "boolean")
-    return pd.Series(found, index=names.index)
+    told = {name: _told(name, patterns) for name in set(names)}
+    return np.array([told[name] if code else False for name, code in zip(names, runs_code, strict=True)], object)
 
 
 def _told(name: str, patterns: list[re.Pattern[str]]) -> bool | None:
@@ -61,8 +62,9 @@ def _told(name: str, patterns: list[re.Pattern[str]]) -> bool | None:
     return False if _NEITHER.search(name) else None
 
 
-def is_collective(names: pd.Series[str], categories: pd.Series[str]) -> NDArray[np.bool_]:
+def is_collective(names: Texts, categories: Texts) -> NDArray[np.bool_]:
     """Return which kernels move data between devices for a collective: of NCCL or RCCL, or of a collective op."""
-    bases = categories.fillna("").str.replace(r"-(start|done|update)$", "", regex=True)
-    by_name = {name: _COLLECTIVE.search(name) is not None for name in names.unique()}
-    return bases.isin(COLLECTIVE_OPCODES).to_numpy(np.bool_) | names.map(by_name).to_numpy(np.bool_)
+    by_name = {name: _COLLECTIVE.search(name) is not None for name in set(names)}
+    by_category = {text: _HALF.sub("", text or "") in COLLECTIVE_OPCODES for text in set(categories)}
+    named = zip(names, categories, strict=True)
+    return np.array([by_name[name] or by_category[category] for name, category in named], np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, as_frame, coded, heaviest_first, number, stacked, summed_by, taken, texts
 from xprof_nb.model.kernels import GRAPH, KERNEL, KINDS
 from xprof_nb.model.profile import ProfileData
 
@@ -62,98 +63,97 @@ def kernels(profile: ProfileData, selection: Selection, like_xprof: bool) -> Ans
         from xprof_nb.analysis.xprof.kernels import kernel_stats  # noqa: PLC0415
 
         return kernel_stats(profile, parts, _why_empty(profile, parts))
-    frames = [_grouped(part, described_keys(profile, part.trace)) for part in parts if len(part.rows)]
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    total_ps = frame["time_ps"].sum()
-    frame["time_fraction"] = frame["time_ps"] / total_ps if total_ps else np.nan
-    frame = frame.sort_values(["time_ps", "kernel"], ascending=[False, True], kind="stable").reset_index(drop=True)
-    said = [*profile.all_notes]
-    return Answer(frame[COLUMNS], _summary(frame), (*said, *_why_empty(profile, parts)))
+    tables = [_grouped(part, described_keys(profile, part.trace)) for part in parts if len(part.rows)]
+    said = [*profile.all_notes, *_why_empty(profile, parts)]
+    if not tables:
+        return Answer(pd.DataFrame(columns=COLUMNS), _summary({}), tuple(said))
+    columns = stacked(tables)
+    columns["time_fraction"] = columns["time_ps"] / (columns["time_ps"].sum() or np.nan)
+    columns = taken(columns, heaviest_first(columns["time_ps"], columns["kernel"]))
+    told = {"uses_tensor_cores": pd.array(columns["uses_tensor_cores"], "boolean")}
+    frame = as_frame({name: told.get(name, columns[name]) for name in COLUMNS})
+    return Answer(frame, _summary(columns), tuple(said))
 
 
-def _grouped(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
+def _grouped(part: HostPart, described: Columns) -> Columns:
     """Return the sums of the chosen kernels of one host."""
-    table, rows = part.trace.kernels, part.rows
-    events = pd.DataFrame(
-        {
-            "device": table.device[rows],
-            "name": table.name[rows],
-            "kind": table.kind[rows],
-            "launch": table.launch[rows],
-            "key": part.trace.ops.key[rows],
-            "occurrences": np.maximum(part.trace.ops.occurrences[rows], 1),
-            "duration_ps": table.duration_ps[rows],
-            "bytes": table.bytes[rows],
-            "unsized": np.isnan(table.bytes[rows]),
-        }
-    )
-    identity = ["device", "name", "kind", "launch", "key"]
-    groups = events.groupby(identity, sort=False)
-    sums = groups.agg(
-        occurrences=("occurrences", "sum"),
-        time_ps=("duration_ps", "sum"),
-        min_time_ps=("duration_ps", "min"),
-        max_time_ps=("duration_ps", "max"),
-        bytes=("bytes", "sum"),
-        unsized=("unsized", "any"),
-    ).reset_index()
-    frame = sums.assign(
-        host=part.trace.host,
-        device=_named([device.name for device in part.trace.devices], sums["device"]),
-        kernel=_named(table.names, sums["name"]),
-        streams=_streams(part, groups.ngroup().to_numpy(), len(sums)),
-        mean_time_ps=sums["time_ps"] / sums["occurrences"],
-        bytes=sums["bytes"].where(~sums["unsized"]),
-    )
-    frame["bytes_per_s"] = frame["bytes"] / (frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12)
-    for column in _LAUNCH:
-        values = getattr(table.launches, column)
-        frame[column] = np.array([*values, None if values.dtype == object else np.nan], values.dtype)[sums["launch"]]
-    of_op = described.iloc[sums["key"]].reset_index(drop=True)
-    for column in ("program", "program_id", "op", "category", "framework_op"):
-        frame[column] = of_op[column]
-    kind = _named(KINDS, sums["kind"])
-    frame["kind"] = kind
-    runs_code = np.isin(kind, [KERNEL, GRAPH])
-    vendors = {device.vendor for device in part.trace.devices}
-    frame["uses_tensor_cores"] = uses_tensor_cores(frame["kernel"], runs_code, vendors)
-    frame["is_collective"] = is_collective(frame["kernel"], frame["category"])
-    for column in ("kernel", "kind", "grid", "block", "streams", "program", "op", "category", "framework_op"):
-        frame[column] = words(frame[column])
-    return frame
+    trace, table, rows = part.trace, part.trace.kernels, part.rows
+    identity = (table.device, table.name, table.kind, table.launch, trace.ops.key)
+    code = coded(*(values[rows] for values in identity))
+    example = rows[np.unique(code, return_index=True)[1]]
+    count = len(example)
+    duration_ps, size = table.duration_ps[rows], table.bytes[rows]
+    occurrences, time_ps, longest_ps = (np.zeros(count, np.int64) for _ in range(3))
+    np.add.at(occurrences, code, np.maximum(trace.ops.occurrences[rows], 1))
+    np.add.at(time_ps, code, duration_ps)
+    np.maximum.at(longest_ps, code, duration_ps)
+    shortest_ps = longest_ps.copy()
+    np.minimum.at(shortest_ps, code, duration_ps)
+    moved = np.bincount(code, size, minlength=count)  # NaN where one of them does not say
+    launch, key = table.launch[example], trace.ops.key[example]
+    names, kinds = _named(table.names, table.name[example]), _named(KINDS, table.kind[example])
+    of_op = {name: described[name][key] for name in ("program", "program_id", "op", "category", "framework_op")}
+    runs_code = np.isin(kinds, [KERNEL, GRAPH])
+    return {
+        "host": np.full(count, trace.host, object),
+        "device": _named([device.name for device in trace.devices], table.device[example]),
+        "kernel": names,
+        "kind": kinds,
+        **of_op,
+        "occurrences": occurrences,
+        "time_ps": time_ps,
+        "mean_time_ps": time_ps / occurrences,
+        "min_time_ps": shortest_ps,
+        "max_time_ps": longest_ps,
+        **{column: _of_launch(getattr(table.launches, column), launch) for column in _LAUNCH},
+        "uses_tensor_cores": uses_tensor_cores(names, runs_code, {device.vendor for device in trace.devices}),
+        "is_collective": is_collective(names, of_op["category"]),
+        "bytes": moved,
+        "bytes_per_s": moved / (np.where(time_ps > 0, time_ps, np.nan) * 1e-12),
+        "streams": _streams(code, table.stream[rows], table.streams, count),
+    }
 
 
-def _named(names: Any, codes: pd.Series[int]) -> NDArray[np.object_]:
-    return np.array([*names, None], object)[codes.to_numpy(np.int64)]
+def _named(names: Any, codes: NDArray[np.int32]) -> NDArray[np.object_]:
+    return np.array([*names, None], object)[codes]
 
 
-def _streams(part: HostPart, group: NDArray[np.int64], count: int) -> list[str]:
+def _of_launch(values: NDArray[Any], launch: NDArray[np.int32]) -> NDArray[Any]:
+    return np.array([*values, None if values.dtype == object else np.nan], values.dtype)[launch]
+
+
+def _streams(
+    group: NDArray[np.int64], stream: NDArray[np.int32], names: Sequence[str], count: int
+) -> NDArray[np.object_]:
     """Return for each group the streams it ran on."""
-    table = part.trace.kernels
-    pairs = pd.DataFrame({"group": group, "stream": table.stream[part.rows]}).drop_duplicates()
-    shown = pairs.assign(name=_named(table.streams, pairs["stream"])).groupby("group")["name"].agg(", ".join)
-    return list(shown.reindex(range(count)))
+    first = np.sort(np.unique(coded(group, stream), return_index=True)[1])
+    found: list[list[str]] = [[] for _ in range(count)]
+    for row, code in zip(group[first].tolist(), stream[first].tolist(), strict=True):
+        found[row].append(names[code])
+    return texts(", ".join(each) for each in found)
 
 
-def _summary(frame: pd.DataFrame) -> dict[str, Any]:
-    if not len(frame):
+def _summary(columns: Columns) -> dict[str, Any]:
+    if not columns:
         return {"kernel_count": 0, "launch_count": 0, "kernel_time_ps": 0, "sentence": "No kernel was recorded."}
-    time_ps, launches = int(frame["time_ps"].sum()), int(frame["occurrences"].sum())
-    copied = frame.loc[~frame["kind"].isin([KERNEL, GRAPH])]
-    by_name = frame.groupby("kernel")["time_ps"].sum()
-    top = str(by_name.idxmax())
-    share = float(by_name.max()) / time_ps if time_ps else None
+    times = columns["time_ps"]
+    time_ps, launches = int(times.sum()), int(columns["occurrences"].sum())
+    copied = ~np.isin(columns["kind"], [KERNEL, GRAPH])
+    copied_bytes = float(columns["bytes"][copied].sum())
+    by_name = summed_by(columns["kernel"], times)
+    top = max(sorted(by_name), key=lambda name: by_name[name])
+    share = by_name[top] / time_ps if time_ps else None
     shown = top if len(top) <= 60 else f"{top[:59]}…"
     return {
-        "kernel_count": int(frame["kernel"].nunique()),
+        "kernel_count": len(by_name),
         "launch_count": launches,
         "kernel_time_ps": time_ps,
-        "copy_time_ps": int(copied["time_ps"].sum()),
-        "copied_bytes": None if copied["bytes"].isna().any() else float(copied["bytes"].sum()),
-        "tensor_core_time_ps": int(frame.loc[frame["uses_tensor_cores"].fillna(False).astype(bool), "time_ps"].sum()),
+        "copy_time_ps": int(times[copied].sum()),
+        "copied_bytes": number(copied_bytes),
+        "tensor_core_time_ps": int(times[columns["uses_tensor_cores"] == True].sum()),  # noqa: E712 - None is unknown
         "top_kernel": top,
         "sentence": (
-            f"{units.counted(frame['kernel'].nunique(), 'kernel or copy', 'kernels and copies')} in "
+            f"{units.counted(len(by_name), 'kernel or copy', 'kernels and copies')} in "
             f"{units.counted(launches, 'launch', 'launches')} took "
             f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(share)})."
         ),

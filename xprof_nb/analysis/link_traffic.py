@@ -18,7 +18,7 @@ def link_bytes(profile: ProfileData, trace: HostTrace) -> NDArray[np.float64]:
     half has them, as it has the others.
     """
     keys = moving_keys(profile, trace)
-    sent = np.full(len(keys), np.nan)
+    sent = np.full(len(keys["kind"]), np.nan)
     named = zip(keys["kind"], keys["op"], keys["payload_bytes"], keys["group_size"], strict=True)
     for row, (kind, op, payload, group) in enumerate(named):
         if kind in COLLECTIVE_OPCODES and "-start" not in str(op) and group > 0:

@@ -20,7 +20,7 @@ from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.model import units
 from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, coded, number
+from xprof_nb.model.columns import Columns, as_frame, coded, number, stacked, taken
 from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.tensorflow import dtype_names
@@ -60,7 +60,7 @@ class Timeline:
 
     Attributes
     ----------
-    frame
+    columns
         `COLUMNS`, a row per event, in time order.
     end_row
         The row at which what was allocated here is gone; the number of rows if never in the capture.
@@ -69,7 +69,7 @@ class Timeline:
     """
 
     trace: HostTrace
-    frame: pd.DataFrame
+    columns: Columns
     end_row: Rows
     chosen: Rows
 
@@ -90,12 +90,11 @@ def memory(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answ
 
         return xprof_memory.memory(profile, selection)
     timelines = chosen_timelines(profile, selection)
-    frames = [timeline.frame.iloc[timeline.chosen] for timeline in timelines]
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+    columns = stacked([taken(timeline.columns, timeline.chosen) for timeline in timelines])
     if len(timelines) > 1:
-        frame = frame.sort_values("start_ps", kind="stable", ignore_index=True)
+        columns = taken(columns, np.argsort(columns["start_ps"], kind="stable"))
     allocators = [peak for timeline in timelines for peak in _peaks(timeline)]
-    return Answer(frame[COLUMNS], _summary(allocators), _notes(profile, selection, frame))
+    return Answer(as_frame(columns), _summary(allocators), _notes(profile, selection, columns))
 
 
 def peak_holders(profile: ProfileData, selection: Selection) -> pd.DataFrame:
@@ -109,10 +108,10 @@ def peak_holders(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     """
     timelines = chosen_timelines(profile, selection)
     tables = [
-        holders.assign(host=timeline.trace.host, device=device_of_allocator(timeline.trace, name), allocator=name)
-        for timeline in timelines
-        for name, row in _peak_rows(timeline)
-        if len(holders := _holders(timeline, row))
+        as_frame(holders).assign(host=each.trace.host, device=device_of_allocator(each.trace, name), allocator=name)
+        for each in timelines
+        for name, row in _peak_rows(each)
+        if len((holders := _holders(each, row))["holder"])
     ]
     identity = ["host", "device", "allocator"]
     if not tables:
@@ -127,7 +126,7 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
     known_devices, step_found = set(), selection.step is None
     for trace in chosen_hosts(profile, selection):
         table = trace.allocations
-        frame, end_row = _table(trace, table)
+        columns, end_row = _table(trace, table)
         devices = [device_of_allocator(trace, name) for name in table.allocators]
         known_devices |= {*devices, *(device.name for device in trace.devices)} - {None}
         keep = _on_device(selection.device, devices)[table.allocator]
@@ -136,10 +135,10 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
             keep &= (table.start_ps >= begin) & (table.start_ps < end)
         if selection.step is not None:
             spans = step_spans(trace)
-            spans = spans[spans["step"] == selection.step]
-            step_found |= len(spans) > 0
-            keep &= _within(table.start_ps, spans)
-        timelines.append(Timeline(trace, frame, end_row, np.flatnonzero(keep)))
+            mine = spans["step"] == selection.step
+            step_found |= bool(mine.any())
+            keep &= _within(table.start_ps, spans["start_ps"][mine], spans["duration_ps"][mine])
+        timelines.append(Timeline(trace, columns, end_row, np.flatnonzero(keep)))
     if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
         refuse("device", selection.device, sorted(map(str, known_devices)))
     if not step_found:
@@ -148,40 +147,38 @@ def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timelin
     return timelines
 
 
-def _table(trace: HostTrace, table: Allocations) -> tuple[pd.DataFrame, Rows]:
+def _table(trace: HostTrace, table: Allocations) -> tuple[Columns, Rows]:
     end_row, source = _pairs(table)
-    taken = table.allocation_bytes.copy()
-    from_its_allocation = np.isnan(taken) & table.is_free
-    taken[from_its_allocation] = table.allocation_bytes[source[from_its_allocation]]
+    size = table.allocation_bytes.copy()
+    from_its_allocation = np.isnan(size) & table.is_free
+    size[from_its_allocation] = table.allocation_bytes[source[from_its_allocation]]
     lifetime_ps = np.full(len(table), np.nan)
     freed = ~table.is_free & (end_row < len(table))
     lifetime_ps[freed] = table.start_ps[end_row[freed]] - table.start_ps[freed]
     total = table.heap_bytes + table.stack_bytes
     devices = np.array([*(device_of_allocator(trace, name) for name in table.allocators), None], object)
-    frame = pd.DataFrame(
-        {
-            "host": _words(np.full(len(table), trace.host, object)),
-            "device": _words(devices[table.allocator]),
-            "allocator": _words(np.array([*table.allocators, None], object)[table.allocator]),
-            "start_ps": table.start_ps,
-            "kind": _words(np.array(["allocation", "free"], object)[table.is_free.astype(np.int8)]),
-            "bytes": taken,
-            "requested_bytes": table.requested_bytes,
-            "lifetime_ps": lifetime_ps,
-            "heap_bytes": table.heap_bytes,
-            "stack_bytes": table.stack_bytes,
-            "free_bytes": table.free_bytes,
-            "total_bytes": total,
-            "capacity_bytes": total + table.free_bytes,
-            "fragmentation_fraction": table.fragmentation_fraction,
-            "framework_op": _words(table.framework_op[source]),
-            "shape": _words(table.shape[source]),
-            "dtype": _words(dtype_names(table.data_type[source], table.shape[source])),
-            "region": _words(table.region[source]),
-            "caller": _words(table.caller),
-        }
-    )
-    return frame, end_row
+    columns: Columns = {
+        "host": np.full(len(table), trace.host, object),
+        "device": devices[table.allocator],
+        "allocator": np.array([*table.allocators, None], object)[table.allocator],
+        "start_ps": table.start_ps,
+        "kind": np.array(["allocation", "free"], object)[table.is_free.astype(np.int8)],
+        "bytes": size,
+        "requested_bytes": table.requested_bytes,
+        "lifetime_ps": lifetime_ps,
+        "heap_bytes": table.heap_bytes,
+        "stack_bytes": table.stack_bytes,
+        "free_bytes": table.free_bytes,
+        "total_bytes": total,
+        "capacity_bytes": total + table.free_bytes,
+        "fragmentation_fraction": table.fragmentation_fraction,
+        "framework_op": table.framework_op[source],
+        "shape": table.shape[source],
+        "dtype": dtype_names(table.data_type[source], table.shape[source]),
+        "region": table.region[source],
+        "caller": table.caller,
+    }
+    return columns, end_row
 
 
 def _pairs(table: Allocations) -> tuple[Rows, Rows]:
@@ -199,11 +196,6 @@ def _pairs(table: Allocations) -> tuple[Rows, Rows]:
     matched = same & table.is_free[after]
     source[after[matched]] = before[matched]
     return end_row, source
-
-
-def _words(values: NDArray[np.object_]) -> pd.Series[Any]:
-    """Return a column of text in which missing stays None, without a look at each of millions of rows."""
-    return pd.Series(values, dtype=object)
 
 
 def device_of_allocator(trace: HostTrace, allocator: str) -> str | None:
@@ -225,17 +217,17 @@ def _on_device(wanted: str | int | None, devices: list[str | None]) -> NDArray[n
     return np.array([wanted is None or _is_device(wanted, name) for name in devices], np.bool_)
 
 
-def _within(start_ps: NDArray[np.int64], spans: pd.DataFrame) -> NDArray[np.bool_]:
-    inside = np.zeros(len(start_ps), np.bool_)
-    for span in spans.itertuples():
-        low, high = np.searchsorted(start_ps, [span.start_ps, span.start_ps + span.duration_ps])
+def _within(at_ps: Rows, begin_ps: Rows, length_ps: Rows) -> NDArray[np.bool_]:
+    inside = np.zeros(len(at_ps), np.bool_)
+    for span in zip(begin_ps, begin_ps + length_ps, strict=True):
+        low, high = np.searchsorted(at_ps, span)
         inside[low:high] = True
     return inside
 
 
 def _peak_rows(timeline: Timeline) -> list[tuple[str, int]]:
     """Return each allocator with the row at which the chosen time first sees its largest total."""
-    totals = timeline.frame["total_bytes"].to_numpy()[timeline.chosen]
+    totals = timeline.columns["total_bytes"][timeline.chosen]
     codes = timeline.trace.allocations.allocator[timeline.chosen]
     found = []
     for code, name in enumerate(timeline.trace.allocations.allocators):
@@ -247,12 +239,12 @@ def _peak_rows(timeline: Timeline) -> list[tuple[str, int]]:
 
 def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
     """Return the headline values of each allocator of a host."""
-    table, frame = timeline.trace.allocations, timeline.frame
+    table = timeline.trace.allocations
     codes = table.allocator[timeline.chosen]
     found = []
     for name, row in _peak_rows(timeline):
         mine = timeline.chosen[codes == table.allocators.index(name)]
-        at_peak = frame.iloc[row]
+        at_peak = {column: values[row] for column, values in timeline.columns.items()}
         lifetime = table.lifetime_peak_bytes[mine]
         capacity = number(at_peak["capacity_bytes"])
         holders = _holders(timeline, row)
@@ -272,52 +264,51 @@ def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
                 "lifetime_peak_bytes": number(np.nanmax(lifetime)) if (~np.isnan(lifetime)).any() else None,
                 "allocation_count": int((~table.is_free[mine]).sum()),
                 "free_count": int(table.is_free[mine].sum()),
-                "holder_count": len(holders),
+                "holder_count": len(holders["holder"]),
                 "held": _bounded(holders),
             }
         )
     return found
 
 
-def _holders(timeline: Timeline, row: int) -> pd.DataFrame:
+def _holders(timeline: Timeline, row: int) -> Columns:
     """Return who held the memory of the row's allocator just after it, the largest first; sums to its total."""
-    table, frame = timeline.trace.allocations, timeline.frame
+    table, columns = timeline.trace.allocations, timeline.columns
     before = slice(0, row + 1)
     live = (table.allocator[before] == table.allocator[row]) & ~table.is_free[before]
     live &= timeline.end_row[before] > row
     rows = np.flatnonzero(live)
-    size = np.nan_to_num(frame["bytes"].to_numpy()[rows])
-    described = {name: frame[name].to_numpy(object)[rows] for name in _DESCRIPTION}
+    size = np.nan_to_num(columns["bytes"][rows])
+    described = {name: columns[name][rows] for name in _DESCRIPTION}
     code = coded(size, *described.values())
     first, count = np.unique(code, return_index=True)[1], np.bincount(code)
-    heap, stack = float(frame["heap_bytes"].iat[row]), float(frame["stack_bytes"].iat[row])
+    heap, stack = float(columns["heap_bytes"][row]), float(columns["stack_bytes"][row])
     rest = heap - float(size.sum())
     sums = {STACK: stack, HELD_BEFORE if rest > 0 else UNACCOUNTED: rest}
     others = {name: size for name, size in sums.items() if size}
     missing = [None] * len(others)
     held = np.append(size[first] * count, list(others.values()))
     order = np.argsort(-held, kind="stable")
-    columns: Columns = {
+    holders: Columns = {
         "holder": np.array([*(["allocation"] * len(first)), *others, None], object)[:-1],
         "bytes": held,
         **{name: np.array([*values[first], *missing, None], object)[:-1] for name, values in described.items()},
         "count": np.append(count, np.ones(len(others), np.int64)),
         "peak_fraction": held / ((heap + stack) or np.nan),
     }
-    return as_frame({name: values[order] for name, values in columns.items()})
+    return taken(holders, order)
 
 
-def _bounded(holders: pd.DataFrame) -> list[dict[str, Any]]:
+def _bounded(holders: Columns) -> list[dict[str, Any]]:
     """Return the largest holders, and the rest as one; they still add up."""
     names = ["holder", "bytes", "count", *_DESCRIPTION]
-    shown = [
-        {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
-        for row in holders[names].iloc[:_MOST_HOLDERS].to_dict("records")
-    ]
-    rest = holders.iloc[_MOST_HOLDERS:]
-    if len(rest):
+    rows = zip(*(holders[name][:_MOST_HOLDERS].tolist() for name in names), strict=True)
+    shown = [dict(zip(names, row, strict=True)) for row in rows]
+    rest = {name: holders[name][_MOST_HOLDERS:] for name in ("bytes", "count")}
+    if len(rest["count"]):
         sums = {"bytes": float(rest["bytes"].sum()), "count": int(rest["count"].sum())}
-        shown.append({"holder": f"{units.count(len(rest))} smaller ones", **sums, **dict.fromkeys(_DESCRIPTION)})
+        left = f"{units.count(len(rest['count']))} smaller ones"
+        shown.append({"holder": left, **sums, **dict.fromkeys(_DESCRIPTION)})
     return shown
 
 
@@ -348,11 +339,11 @@ def _sentence(peak: dict[str, Any]) -> str:
     return f"{text}; {units.size(largest['bytes'])} of it is {name}."
 
 
-def _notes(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> tuple[str, ...]:
+def _notes(profile: ProfileData, selection: Selection, columns: Columns) -> tuple[str, ...]:
     notes = program_not_applied(selection)
-    if not len(frame):
+    if not len(columns["start_ps"]):
         notes.append(why_empty(profile))
-    elif (frame["stack_bytes"] > 0).any():
+    elif (columns["stack_bytes"] > 0).any():
         notes.append("The stack is what running programs reserve for their temporaries; buffers() names those.")
     return tuple(notes)
 

@@ -11,6 +11,7 @@ from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.selection import HostPart, Selection, in_selection
 from xprof_nb.analysis.step_spans import steps_at, steps_of_ops
 from xprof_nb.formats.asynchronous import start_keys
+from xprof_nb.model.columns import are_texts
 from xprof_nb.model.intervals import Moments, union
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
@@ -25,7 +26,7 @@ def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> 
     ``is_async``, ``occurrences``.
     """
     trace, ops = part.trace, part.trace.ops
-    moves = moving_keys(profile, trace)["kind"].notna().to_numpy()
+    moves = are_texts(moving_keys(profile, trace)["kind"])
     whole = moves & ~are_halves(profile, trace)
     rows = part.rows[whole[ops.key[part.rows]]]
     rows = rows[~np.isin(_identity(trace, ops.device[rows], ops.key[rows]), _identities(trace))]
@@ -45,7 +46,7 @@ def moving_spans(profile: ProfileData, part: HostPart, selection: Selection) -> 
 
 def _starts(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
     """Return which keys begin something asynchronous; where kernels stand for ops, such a one is all of it."""
-    return np.asarray(described_keys(profile, trace)["category"].str.endswith("-start") == True, np.bool_)  # noqa: E712
+    return np.array([text.endswith("-start") for text in described_keys(profile, trace)["category"]], np.bool_)
 
 
 def _asynchronous(part: HostPart, moves: NDArray[np.bool_], selection: Selection) -> pd.DataFrame:
@@ -96,5 +97,5 @@ def compute_moments(profile: ProfileData, trace: HostTrace, device: int) -> Mome
 def computing_keys(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
     """Return which keys compute: they neither move data nor wait for the host."""
     keys = moving_keys(profile, trace)
-    idle = (keys["kind"].notna() | keys["work_kind"].isin(["collective", "host", "idle"])).to_numpy()
-    return np.asarray(~(idle | are_halves(profile, trace)), np.bool_)
+    waits = np.array([kind in {"collective", "host", "idle"} for kind in keys["work_kind"]], np.bool_)
+    return ~(are_texts(keys["kind"]) | waits | are_halves(profile, trace))

@@ -14,6 +14,7 @@ from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import as_frame, taken
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 
@@ -31,13 +32,13 @@ def op_details(profile: ProfileData, program_id: int, op: str, selection: Select
         The op did not run in the chosen part of the profile.
     """
     table = op_tables.op_table(profile, selection)
-    chosen = table.frame[(table.frame["program_id"] == np.uint64(program_id)) & (table.frame["op"] == op)]
-    if not len(chosen):
+    chosen = (table.columns["program_id"] == np.uint64(program_id)) & (table.columns["op"] == op)
+    if not chosen.any():
         raise UsageError(
             f"op {op!r} of program {program_id} did not run here", hint="See ops().frame for those that did."
         )
-    rows = xprof_compat.by_op(op_tables.corrected(chosen, table.peaks))
-    frame = op_tables.with_rates(rows, table.peaks, table.total_ps)
+    rows = xprof_compat.by_op(op_tables.corrected(taken(table.columns, chosen), table.peaks))
+    frame = as_frame(op_tables.with_rates(rows, table.peaks, table.total_ps))
     row = frame.iloc[0]
     program = readable_program(profile, program_id)
     instruction = program.instruction(op) if program else None

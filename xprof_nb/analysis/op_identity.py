@@ -7,7 +7,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.categories import category, work_kind
@@ -15,7 +14,7 @@ from xprof_nb.analysis.compute_dtype import NO_ARITHMETIC, Arithmetic, arithmeti
 from xprof_nb.analysis.costs.table import CostTable, instruction_costs
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.formats.asynchronous import start_keys
-from xprof_nb.model.columns import Columns, as_frame, texts
+from xprof_nb.model.columns import Columns, texts
 from xprof_nb.model.device import Device
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
@@ -25,11 +24,11 @@ WORDS = ["program", "op", "category", "framework_op", "source", "duplicate_of"]
 _COSTS = ["flops", "model_flops", "bytes_accessed", "hbm_bytes"]
 _HOST_MEMORY = "S(5)"
 _counted: WeakKeyDictionary[Program, CostTable] = WeakKeyDictionary()
-_described: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
+_described: WeakKeyDictionary[HostTrace, Columns] = WeakKeyDictionary()
 
 
-def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
-    """Return one row per row of ``trace.keys``; the trace's own word wins over the program's.
+def described_keys(profile: ProfileData, trace: HostTrace) -> Columns:
+    """Return one row per row of ``trace.keys``, not to be changed; the trace's own word wins over the program's.
 
     Columns: ``program_id, program, op, category, work_kind, framework_op, source, duplicate_of, flops,
     model_flops, bytes_accessed, hbm_bytes, on_chip_read_bytes, on_chip_write_bytes``, costs per occurrence;
@@ -40,7 +39,7 @@ def described_keys(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     return _described[trace]
 
 
-def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
+def _describe(profile: ProfileData, trace: HostTrace) -> Columns:
     keys = trace.keys
     names = [name for name in type(keys).__dataclass_fields__ if name != "hlo_text"]
     unstated = np.full(len(keys), np.nan)
@@ -69,7 +68,7 @@ def _describe(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     # Of custom calls we can count the multiplications that a vendor's library does, and no other work.
     kinds[(columns["category"] == "custom-call") & (columns["flops"] > 0) & np.isnan(keys.flops)] = "matrix"
     kinds[_touches_host(profile, keys)] = "host"
-    return as_frame({**columns, "work_kind": kinds})
+    return {**columns, "work_kind": kinds}
 
 
 def _fill_from_program(

@@ -21,7 +21,7 @@ from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import gpu as xprof_gpu
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, words
+from xprof_nb.model.columns import Columns, as_frame, taken
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -94,10 +94,12 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     """
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     peaks = table.stated_peaks if like_xprof else table.peaks
-    records = xprof_compat.records(table) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
-    records = records.sort_values("self_time_ps", ascending=False, kind="stable").reset_index(drop=True)
+    records = (
+        xprof_compat.records(table) if like_xprof else xprof_compat.by_op(op_tables.corrected(table.columns, peaks))
+    )
+    records = taken(records, np.argsort(-records["self_time_ps"], kind="stable"))
     tree = Tree("all programs")
-    shown_by_xprof = xprof_compat.has_a_row(records).to_numpy(bool)
+    shown_by_xprof = xprof_compat.has_a_row(records)
     for record, path in enumerate(_paths(records, by)):
         if like_xprof and not shown_by_xprof[record]:
             tree.count([step for step in path if step[0] in xprof_compat.COUNTS_ALL], record)
@@ -108,9 +110,10 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     values = _values(tree, rated)
     values = _with_nodes(values, [_idle(tree, max(total_ps - table.busy_ps, 0.0)), *_fused(tree, rated, profile)])
     values["time_ps"][0] = values["self_time_ps"][0] = float(total_ps)
-    frame = in_preorder(tree, values, "self_time_ps")
-    frame = op_tables.with_rates(frame, peaks, total_ps).assign(bound_by=words(frame["bound"]))
-    frame = _root_over_all(frame, table, peaks, total_ps, like_xprof and not xprof_gpu.has_gpus(profile))
+    nodes = op_tables.with_rates(in_preorder(tree, values, "self_time_ps"), peaks, total_ps)
+    nodes["bound_by"] = nodes["bound"]
+    _root_over_all(nodes, table, peaks, total_ps, like_xprof and not xprof_gpu.has_gpus(profile))
+    frame = as_frame({name: nodes[name] for name in COLUMNS})
     if like_xprof:
         frame["wasted_fraction"] = xprof_compat.wasted(frame)
     summary = {"by": by, **op_tables.summary(table), "total_time_ps": total_ps, "node_count": len(frame)}
@@ -119,12 +122,10 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown,
     summary["idle_fraction"] = summary["idle_time_ps"] / total_ps if total_ps else None
     summary["sentence"] = op_profile_sentence(frame, summary)
     said = op_tables.notes(profile, table, rated)
-    if not len(records):
-        return Answer(frame.iloc[:0][COLUMNS], summary, said)
-    return Answer(_shown(frame, shown)[COLUMNS], summary, said)
+    return Answer(_shown(frame, shown) if len(records["op"]) else frame.iloc[:0], summary, said)
 
 
-def _paths(records: pd.DataFrame, by: By) -> list[list[Step]]:
+def _paths(records: Columns, by: By) -> list[list[Step]]:
     """Return for each op the steps from the root to it."""
     names = ("program", "program_id", "op", "category", "framework_op", "source", "duplicate_of")
     columns = [records[name].tolist() for name in names]
@@ -178,11 +179,11 @@ def _source_steps(source: str | None) -> list[Step]:
     return [("source", file or line), ("source", f"{file.rpartition('/')[2]}:{line}")]
 
 
-def _values(tree: Tree, records: pd.DataFrame) -> Columns:
+def _values(tree: Tree, records: Columns) -> Columns:
     """Return the sums of every node, what bounds most of its time and, where all ops below agree, what they are."""
     members = Members.of([node.records for node in tree.nodes])
     record = np.array([node.record for node in tree.nodes])
-    values: Columns = {name: members.sums(records[name].to_numpy(np.float64)) for name in _SUMMED}
+    values: Columns = {name: members.sums(records[name].astype(np.float64)) for name in _SUMMED}
     groups = record < 0
     # What a group took is what its ops took themselves: an inclusive time would count loops twice.
     values["time_ps"][groups] = values["self_time_ps"][groups]
@@ -190,11 +191,10 @@ def _values(tree: Tree, records: pd.DataFrame) -> Columns:
     values["transfer_ps"][groups] = 0.0
     for name in _SHARED:
         labels = records[name]  # a program id as text: a float would lose its last digits
-        values[name] = members.common((labels.astype(str) if name == "program_id" else labels).to_numpy(object))
+        values[name] = members.common(labels.astype(str).astype(object) if name == "program_id" else labels)
     unknown = np.array([kind is None for kind in values["work_kind"]], np.bool_)
     values["work_kind"][groups & unknown & (np.bincount(members.node, minlength=members.count) > 0)] = "control"
-    self_ps = records["self_time_ps"].to_numpy(np.float64)
-    values["bound"] = members.longest(records["bound_by"].to_numpy(object), self_ps)
+    values["bound"] = members.longest(records["bound_by"], records["self_time_ps"])
     for name in _OWN:
         values[name] = np.array([*records[name], None], object)[record]
     return values
@@ -214,7 +214,7 @@ def _idle(tree: Tree, idle_ps: float) -> Mapping[str, Any]:
     return {"time_ps": idle_ps, "self_time_ps": idle_ps, "transfer_ps": 0.0, "work_kind": "idle"}
 
 
-def _fused(tree: Tree, records: pd.DataFrame, profile: ProfileData) -> list[Mapping[str, Any]]:
+def _fused(tree: Tree, records: Columns, profile: ProfileData) -> list[Mapping[str, Any]]:
     """Hang the instructions of each fusion below it, those with the most FLOPs first; return their values."""
     rows: list[Mapping[str, Any]] = []
     names = ("program_id", "op", "occurrences", "work_kind")
@@ -251,13 +251,11 @@ def _fused(tree: Tree, records: pd.DataFrame, profile: ProfileData) -> list[Mapp
     return rows
 
 
-def _root_over_all(
-    frame: pd.DataFrame, table: OpTable, peaks: Peaks, total_ps: int, without_idle: bool
-) -> pd.DataFrame:
+def _root_over_all(nodes: Columns, table: OpTable, peaks: Peaks, total_ps: int, without_idle: bool) -> None:
     """Quote the root's rates over the whole time, idle included; xprof leaves idle out of a TPU's FLOP rate."""
     time_s = total_ps * 1e-12 or np.nan
     compute_s = (table.busy_ps * 1e-12 or np.nan) if without_idle else time_s
-    root = {name: float(frame[name].iat[0]) for name in ("flops", "compute_ps", "bytes_accessed", "hbm_bytes")}
+    root = {name: float(nodes[name][0]) for name in ("flops", "compute_ps", "bytes_accessed", "hbm_bytes")}
     rates = {
         "flops_per_s": root["flops"] / compute_s,
         "bytes_per_s": root["bytes_accessed"] / time_s,
@@ -265,7 +263,8 @@ def _root_over_all(
         "flops_utilization": root["compute_ps"] * 1e-12 / compute_s,
         "hbm_utilization": root["hbm_bytes"] / time_s / (peaks.hbm.value if peaks.hbm else np.nan),
     }
-    return frame.assign(**{name: np.append(rate, frame[name].to_numpy()[1:]) for name, rate in rates.items()})
+    for name, rate in rates.items():
+        nodes[name][0] = rate
 
 
 def _shown(frame: pd.DataFrame, shown: Shown) -> pd.DataFrame:

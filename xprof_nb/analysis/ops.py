@@ -8,7 +8,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.compute_dtype import roof_notes, roofs_used, with_roofs
@@ -16,7 +15,7 @@ from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import as_frame, texts
+from xprof_nb.model.columns import Columns, as_frame, heaviest_first, stacked, taken, texts
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.roofs import roofs_of
@@ -68,21 +67,24 @@ class OpTable:
 
     Attributes
     ----------
-    frame
+    columns
         The identity of each op (see `described_keys`), ``host, device, occurrences, time_ps, self_time_ps,
         transfer_ps, is_container`` and the costs of all its occurrences.
     total_ps
         Length of the chosen time, summed over the devices.
     """
 
-    frame: pd.DataFrame
+    columns: Columns
     total_ps: int
     devices: tuple[Device, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns["op"])
 
     @property
     def busy_ps(self) -> float:
         """Device time accounted for by ops."""
-        return float(self.frame["self_time_ps"].sum())
+        return float(self.columns["self_time_ps"].sum())
 
     @property
     def idle_ps(self) -> float:
@@ -125,17 +127,14 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
 
 def _summed(profile: ProfileData, selection: Selection) -> OpTable:
     parts = chosen_parts(profile, selection)
-    frames = [_sums(profile, part) for part in parts]
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, *COSTS])
     total_ps = sum(sum(part.total_ps.tolist()) for part in parts)
     devices = tuple(part.trace.devices[row] for part in parts for row in part.devices)
-    return OpTable(frame, total_ps, devices)
+    return OpTable(stacked([_sums(profile, part) for part in parts]), total_ps, devices)
 
 
-def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
+def _sums(profile: ProfileData, part: HostPart) -> Columns:
     trace, ops = part.trace, part.trace.ops
-    described = described_keys(profile, trace)
-    count = len(described)
+    count = len(trace.keys)
     everything = len(part.rows) == len(ops)
 
     def chosen(values: NDArray[Any]) -> NDArray[Any]:
@@ -151,20 +150,18 @@ def _sums(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     occurrences = total(ops.occurrences)
     seen = np.flatnonzero(np.bincount(group, minlength=size))
     device, key = seen // max(count, 1), seen % max(count, 1)
-    columns = {name: described[name].to_numpy()[key] for name in described}
     times = _whole(occurrences[seen])
-    columns |= {
+    columns: Columns = {
+        "host": np.full(len(seen), trace.host, object),
+        "device": np.array([item.name for item in trace.devices], object)[device],
+        **taken(described_keys(profile, trace), key),
         "occurrences": times,
         "time_ps": _whole(total(ops.duration_ps)[seen]),
         "self_time_ps": total(ops.self_ps)[seen],
         "transfer_ps": total(ops.transfer_ps)[seen],
         "is_container": total(ops.contains)[seen] > 0,
     }
-    columns |= {name: columns[name] * times for name in COSTS}
-    frame = as_frame(columns)
-    frame.insert(0, "host", trace.host)
-    frame.insert(1, "device", np.array([item.name for item in trace.devices], object)[device])
-    return frame
+    return columns | {name: columns[name] * times for name in COSTS}
 
 
 def _whole(sums: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -172,23 +169,22 @@ def _whole(sums: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.minimum(sums, 2.0**63 - 1024).astype(np.int64)
 
 
-def corrected(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
+def corrected(columns: Columns, peaks: Peaks) -> Columns:
     """Return the table with each cost where it belongs, and the roof each op is measured against.
 
     Containers and start halves carry no cost of their own. FLOPs are those of the model: those that a TPU's runtime
     normalises to bf16 would count an f32 multiplication in passes as many times.
     """
-    flops, model_flops = frame["flops"].to_numpy(np.float64), frame["model_flops"].to_numpy(np.float64)
-    costs = {name: frame[name].to_numpy(np.float64, copy=True) for name in COSTS}
-    costs["flops"] = np.where(model_flops > 0, model_flops, flops)
-    is_container = frame["is_container"].to_numpy(np.bool_)
-    is_start = np.array(["-start" in str(op) for op in frame["op"].to_numpy()], np.bool_)
+    costs = {name: columns[name].astype(np.float64) for name in COSTS}
+    costs["flops"] = np.where(costs["model_flops"] > 0, costs["model_flops"], costs["flops"])
+    is_container = columns["is_container"].astype(np.bool_)
+    is_start = np.array(["-start" in str(op) for op in columns["op"]], np.bool_)
     for name, values in costs.items():
         values[is_container | is_start if name in TRAFFIC else is_container] = np.nan
-    return with_roofs(frame.assign(**costs), peaks)
+    return with_roofs({**columns, **costs}, peaks)
 
 
-def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
+def with_rates(columns: Columns, peaks: Peaks, total_ps: float) -> Columns:
     """Add rates, utilisations and what bounds each row.
 
     FLOP/s are ``flops / self_time``. Bytes per second are ``bytes / self_time``, and for an asynchronous
@@ -196,26 +192,27 @@ def with_rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFra
     device's peaks and are not clipped. ``wasted_fraction`` is the share of the total time that the busiest
     resource left unused: ``time_fraction * (1 - max(flops_utilization, hbm_utilization))``.
     """
-    self_s = seconds(frame["self_time_ps"])
-    moved_s = seconds(frame["transfer_ps"])
-    frame = rates(frame, peaks, total_ps, self_s, np.where(np.isnan(moved_s), self_s, moved_s))
-    compute, memory = (frame[name].to_numpy(np.float64) for name in ("flops_utilization", "hbm_utilization"))
-    unused = np.nan
+    self_s = seconds(columns["self_time_ps"])
+    moved_s = seconds(columns["transfer_ps"])
+    columns = rates(columns, peaks, total_ps, self_s, np.where(np.isnan(moved_s), self_s, moved_s))
+    compute, memory = columns["flops_utilization"], columns["hbm_utilization"]
+    unused: Floats | float = np.nan
     if peaks.reference is not None or peaks.hbm is not None:
         unused = 1 - np.clip(np.fmax(np.fmax(compute, memory), 0), 0, 1)
-    wasted = frame["time_fraction"].to_numpy(np.float64) * unused
-    return frame.assign(wasted_fraction=wasted, bound_by=_bound_by(frame, compute, memory))
+    bound_by = _bound_by(columns.get("work_kind"), compute, memory)
+    return {**columns, "wasted_fraction": columns["time_fraction"] * unused, "bound_by": bound_by}
 
 
-def rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: Floats, moved_s: Floats) -> pd.DataFrame:
+def rates(columns: Columns, peaks: Peaks, total_ps: float, compute_s: Floats, moved_s: Floats) -> Columns:
     """Return the table with FLOPs over ``compute_s``, bytes over ``moved_s``, and both over their roofs.
 
     ``flops_utilization`` is ``compute_ps``, the time the FLOPs need at the roof of their own type, over the time they
     took; so the ops below a node may be of several types.
     """
     names = ("flops", "bytes_accessed", "hbm_bytes", "compute_ps", "self_time_ps")
-    flops, accessed, hbm, needed_ps, self_ps = (frame[name].to_numpy(np.float64) for name in names)
-    found = {
+    flops, accessed, hbm, needed_ps, self_ps = (columns[name].astype(np.float64) for name in names)
+    return {
+        **columns,
         "flops_per_s": flops / compute_s,
         "bytes_per_s": accessed / moved_s,
         "hbm_bytes_per_s": hbm / moved_s,
@@ -224,50 +221,50 @@ def rates(frame: pd.DataFrame, peaks: Peaks, total_ps: float, compute_s: Floats,
         "hbm_utilization": hbm / moved_s / (peaks.hbm.value if peaks.hbm else np.nan),
         "time_fraction": self_ps / (total_ps or np.nan),
     }
-    return frame.assign(**found)
 
 
-def seconds(time_ps: pd.Series[float]) -> Floats:
+def seconds(time_ps: NDArray[Any]) -> Floats:
     """Return times in seconds, NaN where there is none."""
-    values = time_ps.to_numpy(np.float64)
+    values = time_ps.astype(np.float64)
     return np.where(values > 0, values, np.nan) * 1e-12
 
 
-def _bound_by(frame: pd.DataFrame, compute: Floats, memory: Floats) -> pd.Series[str]:
+def _bound_by(work_kind: NDArray[np.object_] | None, compute: Floats, memory: Floats) -> NDArray[np.object_]:
     """Return the resource nearest its peak; a collective waits for the link, a host transfer for the host."""
     compute, memory = np.fmax(compute, 0), np.fmax(memory, 0)  # what is missing bounds nothing
-    bound = np.full(len(frame), None, object)
+    bound = np.full(len(compute), None, object)
     bound[memory > 0] = "memory"
     bound[compute > memory] = "compute"
-    if "work_kind" in frame:
-        pairs = zip(frame["work_kind"], bound, strict=True)
-        bound = texts(_ON_THE_LINK.get(kind, nearest) for kind, nearest in pairs)
-    return pd.Series(bound, frame.index, dtype=object)
+    if work_kind is None:
+        return bound
+    return texts(_ON_THE_LINK.get(kind, nearest) for kind, nearest in zip(work_kind, bound, strict=True))
 
 
 def ops(profile: ProfileData, selection: Selection) -> Answer:
     """Return one row per host, device, program and op, the most expensive first."""
     table = op_table(profile, selection)
-    frame = with_rates(corrected(table.frame, table.peaks), table.peaks, table.total_ps)
-    frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
-    said = {**summary(table), "roofs_used": roofs_used(frame, table.peaks)}
-    return Answer(frame[COLUMNS], said, notes(profile, table, frame))
+    peaks = table.peaks
+    columns = with_rates(corrected(table.columns, peaks), peaks, table.total_ps)
+    columns = taken(columns, heaviest_first(columns["self_time_ps"], columns["op"]))
+    said = {**summary(table), "roofs_used": roofs_used(columns, peaks)}
+    return Answer(as_frame({name: columns[name] for name in COLUMNS}), said, notes(profile, table, columns))
 
 
 def summary(table: OpTable) -> dict[str, Any]:
     """Return what every op table is a table of: the time, the devices and the roofs."""
-    reference, hbm = table.peaks.reference, table.peaks.hbm
+    peaks = table.peaks
+    reference, hbm = peaks.reference, peaks.hbm
     return {
         "total_time_ps": table.total_ps,
         "busy_time_ps": table.busy_ps,
         "idle_time_ps": table.idle_ps,
         "idle_fraction": table.idle_ps / table.total_ps if table.total_ps else None,
-        "op_count": int(table.frame[["program_id", "op"]].drop_duplicates().shape[0]),
+        "op_count": len(set(zip(table.columns["program_id"].tolist(), table.columns["op"], strict=True))),
         "device_count": len(table.devices),
         "devices": [device.name for device in table.devices],
         "device_model": table.devices[0].model if table.devices else "",
         "peak_flops_per_s": reference.value if reference else None,
-        "peak_flops_dtype": table.peaks.reference_dtype if reference else None,
+        "peak_flops_dtype": peaks.reference_dtype if reference else None,
         "peak_flops_label": reference.label if reference else None,
         "peak_flops_source": reference.source if reference else None,
         "peak_bytes_per_s": hbm.value if hbm else None,
@@ -276,24 +273,26 @@ def summary(table: OpTable) -> dict[str, Any]:
     }
 
 
-def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[str, ...]:
+def notes(profile: ProfileData, table: OpTable, columns: Columns) -> tuple[str, ...]:
     """Return what the numbers leave out, and why."""
     said = [*profile.all_notes]
-    if not len(frame):
+    if not len(columns["op"]):
         said.append(_why_empty(profile))
         return tuple(said)
-    if table.peaks.reference is None and table.peaks.hbm is None:
+    peaks = table.peaks
+    if peaks.reference is None and peaks.hbm is None:
         said.append(
             "No utilisation: the peaks of this device are not known here. "
             "State them with xp.hardware(model, bf16_flops=…, hbm_bytes_per_s=…); on a CPU, "
             "`python -m xprof_nb.capture.calibrate` on the machine that ran the work measures them."
         )
-    said += roof_notes(frame)
+    said += roof_notes(columns)
+    programs = set(zip(columns["program"], columns["program_id"].tolist(), strict=True))
     missing = sorted(
         {
-            row.program or f"program {row.program_id}"
-            for row in frame[["program", "program_id"]].drop_duplicates().itertuples()
-            if (row.program or row.program_id) and readable_program(profile, int(row.program_id)) is None
+            name or f"program {number}"
+            for name, number in programs
+            if (name or number) and readable_program(profile, number) is None
         }
     )
     if missing:
@@ -301,24 +300,26 @@ def notes(profile: ProfileData, table: OpTable, frame: pd.DataFrame) -> tuple[st
             f"The profile lacks the HLO, or has damaged HLO, of {listed(missing)}: "
             "their ops have no source and no FLOPs of our own counting."
         )
-    said += _opaque(frame, table.busy_ps)
-    over = frame[(frame["flops_utilization"] > SUSPICIOUS_FRACTION) | (frame["hbm_utilization"] > SUSPICIOUS_FRACTION)]
+    said += _opaque(columns, table.busy_ps)
+    suspicious = (columns[name] > SUSPICIOUS_FRACTION for name in ("flops_utilization", "hbm_utilization"))
+    over = columns["op"][np.logical_or(*suspicious)]
     if len(over):
         said.append(
-            f"{units.counted(len(over), 'op')} above 105 % of a peak ({', '.join(over['op'].head(3))}): "
+            f"{units.counted(len(over), 'op')} above 105 % of a peak ({', '.join(over[:3])}): "
             "data that stays in cache, or a peak that is too low; nothing was clipped."
         )
     return tuple(said)
 
 
-def _opaque(frame: pd.DataFrame, busy_ps: float) -> list[str]:
+def _opaque(columns: Columns, busy_ps: float) -> list[str]:
     """Say how much of the time is spent in custom calls and kernels whose work nobody states."""
-    opaque = frame[(frame["work_kind"] == "custom") & frame["flops"].isna()]
-    share = float(opaque["self_time_ps"].sum()) / busy_ps if busy_ps else 0.0
+    opaque = (columns["work_kind"] == "custom") & np.isnan(columns["flops"])
+    self_ps, ops = columns["self_time_ps"][opaque], columns["op"][opaque]
+    share = float(self_ps.sum()) / busy_ps if busy_ps else 0.0
     if share < _WORTH_SAYING:
         return []
-    longest = opaque.sort_values("self_time_ps", ascending=False)["op"].astype(str).str.slice(0, 60).head(3)
-    calls = units.counted(len(opaque), "custom call or kernel", "custom calls or kernels")
+    longest = [str(op)[:60] for op in ops[np.argsort(-self_ps, kind="stable")[:3]]]
+    calls = units.counted(len(ops), "custom call or kernel", "custom calls or kernels")
     return [
         f"The work of {calls} ({units.percent(share)} of the busy time; {', '.join(longest)} …) is"
         " stated nowhere: FLOPs, bytes and utilisations of the whole are lower bounds."

@@ -21,7 +21,7 @@ from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import overview as xprof_overview
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import number
+from xprof_nb.model.columns import Columns, are_texts, heaviest_first, known_sum, number, summed_by
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -36,7 +36,7 @@ _Row = tuple[float | None, str, str]
 def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
     """Return the headline values as a table ``name, value, unit, definition`` and as the summary."""
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
-    corrected = op_tables.corrected(table.frame, table.peaks)
+    corrected = op_tables.corrected(table.columns, table.peaks)
     stepped = steps(profile, selection)
     records = xprof_compat.by_op(corrected)
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
@@ -89,17 +89,17 @@ def _device_rows(
     profile: ProfileData,
     selection: Selection,
     table: OpTable,
-    corrected: pd.DataFrame,
+    corrected: Columns,
     total_ps: float,
     like_xprof: bool,
 ) -> dict[str, _Row]:
     peaks = table.stated_peaks if like_xprof else table.peaks
-    counted = with_one_roof(table.frame, peaks) if like_xprof else corrected
+    counted = with_one_roof(table.columns, peaks) if like_xprof else corrected
     idle_ps = max(total_ps - table.busy_ps, 0.0)
-    containers = counted["is_container"].astype(bool)
-    flops = counted.loc[~containers, "model_flops"].sum(min_count=1)
-    needed_s = counted.loc[~containers, "compute_ps"].sum(min_count=1) * 1e-12
-    hbm_bytes = counted["hbm_bytes"].sum(min_count=1)
+    own = ~counted["is_container"].astype(np.bool_)
+    flops = known_sum(counted["model_flops"][own])
+    needed_s = known_sum(counted["compute_ps"][own]) * 1e-12
+    hbm_bytes = known_sum(counted["hbm_bytes"])
     total_s, busy_s = total_ps * 1e-12 or np.nan, table.busy_ps * 1e-12 or np.nan
     hbm = peaks.hbm
     against = _against(counted, peaks)
@@ -132,13 +132,14 @@ def _device_rows(
     }
 
 
-def _against(counted: pd.DataFrame, peaks: Peaks) -> str:
+def _against(counted: Columns, peaks: Peaks) -> str:
     """Return the roofs that most of the FLOPs are measured against, in words."""
-    by_roof = counted.groupby("roof_dtype")["flops"].sum().sort_values(ascending=False)
-    named = [name for name, flops in by_roof.items() if flops > 0][:3]
+    flops = counted["flops"].astype(np.float64)
+    measured = np.flatnonzero((flops > 0) & are_texts(counted["roof_dtype"]))
+    by_roof = summed_by(counted["roof_dtype"][measured], flops[measured])
     roofs = []
-    for name in named:
-        dtype = str(name).partition(" / ")[0]
+    for name in sorted(by_roof, key=lambda name: -by_roof[name])[:3]:
+        dtype = name.partition(" / ")[0]
         peak = peaks.flops_per_s.get(dtype)
         if peak is not None:
             roofs.append(f"{units.flops_per_s(peak.value)} {dtype} ({peak.label})")
@@ -185,20 +186,21 @@ def _precision_rows(shares: list[dict[str, Any]]) -> dict[str, _Row]:
     return rows
 
 
-def _bound_by(rated: pd.DataFrame) -> str | None:
+def _bound_by(rated: Columns) -> str | None:
     """Return what bounds most of the busy time, None if that is of ops nobody can say it of."""
-    times = rated.groupby(rated["bound_by"].fillna(""))["self_time_ps"].sum()
-    return (str(times.idxmax()) or None) if len(times) else None
+    times = summed_by((bound or "" for bound in rated["bound_by"]), rated["self_time_ps"])
+    return max(sorted(times), key=lambda bound: times[bound], default=None) or None
 
 
-def _top_ops(rated: pd.DataFrame, busy_ps: float) -> list[dict[str, Any]]:
-    top = rated.sort_values("self_time_ps", ascending=False).head(TOP)
+def _top_ops(rated: Columns, busy_ps: float) -> list[dict[str, Any]]:
+    top = heaviest_first(rated["self_time_ps"], rated["op"])[:TOP]
     wanted = ["program", "op", "category", "framework_op", "source", "occurrences", "self_time_ps", "time_fraction"]
-    rows = top[[*wanted, "flops_per_s", "flops_utilization", "hbm_utilization", "bound_by"]].to_dict("records")
+    wanted += ["flops_per_s", "flops_utilization", "hbm_utilization", "bound_by"]
+    rows = zip(*(rated[name][top].tolist() for name in wanted), strict=True)
+    known = [{name: value for name, value in zip(wanted, row, strict=True) if value == value} for row in rows]  # noqa: PLR0124
     return [
-        {str(name): (None if pd.isna(value) else value) for name, value in row.items()}
-        | {"busy_fraction": row["self_time_ps"] / busy_ps if busy_ps else None}
-        for row in rows
+        {**dict.fromkeys(wanted), **row, "busy_fraction": row["self_time_ps"] / busy_ps if busy_ps else None}
+        for row in known
     ]
 
 

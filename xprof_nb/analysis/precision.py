@@ -6,7 +6,9 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
+
+from xprof_nb.model.columns import Columns, numbered, summed_by
 
 NOTHING = "none"
 """The class of ops that compute nothing: data movement, waits, control flow."""
@@ -20,7 +22,7 @@ def bits_of(dtype: str | None) -> str:
     return f"{found[0]}-bit" if found else NOTHING
 
 
-def precision(records: pd.DataFrame) -> list[dict[str, Any]]:
+def precision(records: Columns) -> list[dict[str, Any]]:
     """Return one entry per element type that ops computed in, by time.
 
     Parameters
@@ -34,17 +36,19 @@ def precision(records: pd.DataFrame) -> list[dict[str, Any]]:
         ``dtype`` (`NOTHING` for ops that compute nothing), ``bits``, ``roof_dtype`` (what most of its FLOPs are
         measured against), ``time_fraction`` of the busy time, ``flops_fraction`` of the FLOPs that are known.
     """
-    dtype = records["compute_dtype"].fillna(NOTHING)
-    busy, flops = float(records["self_time_ps"].sum()), float(records["flops"].sum())
+    self_ps, flops = records["self_time_ps"], np.nan_to_num(records["flops"])
+    busy, total = float(self_ps.sum()), float(flops.sum())
+    code, dtypes = numbered(NOTHING if dtype is None else dtype for dtype in records["compute_dtype"])
     entries = []
-    for name, ops in records.groupby(dtype, sort=False):
+    for number, (name,) in enumerate(dtypes):
+        mine = code == number
         entries.append(
             {
                 "dtype": str(name),
                 "bits": bits_of(None if name == NOTHING else str(name)),
-                "roof_dtype": _heaviest(ops),
-                "time_fraction": float(ops["self_time_ps"].sum()) / busy if busy else None,
-                "flops_fraction": float(ops["flops"].sum()) / flops if flops else None,
+                "roof_dtype": _heaviest(records["roof_dtype"][mine], flops[mine]),
+                "time_fraction": float(self_ps[mine].sum()) / busy if busy else None,
+                "flops_fraction": float(flops[mine].sum()) / total if total else None,
             }
         )
     return sorted(entries, key=lambda entry: -(entry["time_fraction"] or 0.0))
@@ -59,9 +63,8 @@ def by_bits(entries: list[dict[str, Any]], share: str) -> dict[str, float]:
     return sums
 
 
-def _heaviest(ops: pd.DataFrame) -> str | None:
-    measured = ops.dropna(subset=["roof_dtype"])
-    if not len(measured):
-        return None
-    weight = measured["flops"].fillna(0) + np.finfo(float).tiny
-    return str(weight.groupby(measured["roof_dtype"]).sum().idxmax())
+def _heaviest(roofs: NDArray[np.object_], flops: NDArray[np.float64]) -> str | None:
+    """Return the roof of the most FLOPs, the first in alphabetical order of several."""
+    weights = summed_by(roofs, flops)
+    weights.pop(None, None)
+    return max(sorted(weights), key=lambda roof: weights[roof], default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,24 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis.link_traffic import link_bytes
-from xprof_nb.analysis.ops import COSTS, ON_CHIP, OpTable
+from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
 from xprof_nb.analysis.xprof import compat as xprof_compat
 from xprof_nb.analysis.xprof import roofline as xprof_roofline
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, texts
+from xprof_nb.model.columns import (
+    Columns,
+    are_texts,
+    as_frame,
+    heaviest_first,
+    known_sum,
+    summed_by,
+    taken,
+    texts,
+    whole_numbers,
+)
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.units import SUSPICIOUS_FRACTION
@@ -28,6 +38,8 @@ LATENCY_FRACTION = 0.1
 """Below a tenth of every known roof nothing of the chip is the limit: launches, dependencies and waits are."""
 _RESOURCES = {"flops_utilization": "compute", **{f"{level}_utilization": level for level in LEVELS}}
 _WORDS = ["op", "category", "work_kind", "program", "program_id", "compute_dtype", "roof_dtype"]
+_SAID = ("flops_per_s", "hbm_bytes_per_s", "efficiency_fraction", "hbm_arithmetic_intensity")
+_NUMBERS = [*COSTS, "compute_ps", "link_bytes", "roof_flops_per_s"]
 COLUMNS = [
     *("level", "name", "program", "program_id", "step", "op", "category", "work_kind", "occurrences", "time_ps"),
     *("time_fraction", "flops", "bytes_accessed", *(f"{level}_bytes" for level in LEVELS)),
@@ -51,63 +63,90 @@ def roofline(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     if like_xprof:
         return xprof_roofline.roofline(profile, selection, table)
     peaks = table.peaks
-    records = xprof_compat.by_op(op_tables.corrected(table.frame, peaks))
-    records["link_bytes"] = _link_bytes(profile, records)
+    records = xprof_compat.by_op(op_tables.corrected(table.columns, peaks))
+    records["link_bytes"] = records["occurrences"] * _link_bytes(profile, records)
     steps = step_costs(profile, selection, peaks)
-    rows = pd.concat([_whole(records, table), _steps(steps), _ops(records)], ignore_index=True)
-    frame = _with_longest_bound(measured(rows, peaks, table.total_ps))
+    blocks = [_whole(records, table), _steps(steps), _ops(records)]
+    columns = measured(_one_table(blocks), peaks, table.total_ps)
+    _bind_whole(columns)
     notes = op_tables.notes(profile, table, op_tables.with_rates(records, peaks, table.total_ps))
-    if not len(records):
-        return Answer(frame.iloc[:0][COLUMNS], _summary(frame.iloc[:0], table), notes)
-    said = [*notes, _levels_note(frame, peaks)]
-    if not len(steps):
+    if not len(records["op"]):
+        nothing = taken(columns, np.empty(0, np.int64))
+        return Answer(_frame(nothing), _summary(nothing, table), notes)
+    said = [*notes, _levels_note(columns, peaks)]
+    if not len(steps["step"]):
         said.append("No step rows: no whole step was marked, recorded or could be inferred; see steps().")
-    return Answer(frame[COLUMNS], _summary(frame, table), tuple(filter(None, said)))
+    return Answer(_frame(columns), _summary(columns, table), tuple(filter(None, said)))
 
 
-def _link_bytes(profile: ProfileData, records: pd.DataFrame) -> pd.Series[float]:
+def _frame(columns: Columns) -> pd.DataFrame:
+    whole = {name: whole_numbers(columns[name]) for name in ("step", "occurrences")}
+    return as_frame({name: whole.get(name, columns[name]) for name in COLUMNS})
+
+
+def _link_bytes(profile: ProfileData, records: Columns) -> NDArray[np.float64]:
+    """Return the bytes each op puts on the links in one occurrence."""
     sent: dict[tuple[int, str], float] = {}
     for trace in profile.hosts:
         ops = zip(trace.keys.program_id.tolist(), trace.keys.op, link_bytes(profile, trace), strict=True)
         sent |= {(program, op): value for program, op, value in ops if value == value}  # noqa: PLR0124
-    each = [sent.get(pair, np.nan) for pair in zip(records["program_id"], records["op"], strict=True)]
-    return records["occurrences"] * np.array(each, np.float64)
+    named = zip(records["program_id"].tolist(), records["op"], strict=True)
+    return np.array([sent.get(pair, np.nan) for pair in named], np.float64)
 
 
-def _whole(records: pd.DataFrame, table: OpTable) -> pd.DataFrame:
-    sums = records[[*COSTS, "compute_ps", "link_bytes"]].sum(min_count=1)
-    row: dict[str, Any] = {"level": "program", "name": "whole profile", "time_ps": float(table.total_ps), **sums}
-    return pd.DataFrame([{**row, "moved_ps": row["time_ps"]}])
+def _whole(records: Columns, table: OpTable) -> Columns:
+    time_ps = np.array([float(table.total_ps)])
+    sums = {name: np.array([known_sum(records[name])]) for name in (*COSTS, "compute_ps", "link_bytes")}
+    named = {"level": _all("program", 1), "name": _all("whole profile", 1)}
+    return {**sums, **named, "time_ps": time_ps, "moved_ps": time_ps}
 
 
-def _steps(steps: pd.DataFrame) -> pd.DataFrame:
+def _steps(steps: Columns) -> Columns:
     names = [f"{name} {step}" for name, step in zip(steps["name"], steps["step"], strict=True)]
-    return steps.drop(columns="busy_ps").assign(level="step", name=names, moved_ps=steps["time_ps"])
+    return {**steps, "level": _all("step", len(names)), "name": texts(names), "moved_ps": steps["time_ps"]}
 
 
-def _ops(records: pd.DataFrame) -> pd.DataFrame:
-    moved = records["self_time_ps"].where(~(records["transfer_ps"] > 0), records["transfer_ps"])
-    frame = records.assign(level="op", name=records["op"], time_ps=records["self_time_ps"], moved_ps=moved)
-    frame["program_id"] = records["program_id"].astype(str)  # a float, for the rows without one, loses digits
-    return frame.sort_values(["time_ps", "op"], ascending=[False, True])
+def _ops(records: Columns) -> Columns:
+    time_ps, transfer_ps = records["self_time_ps"], records["transfer_ps"]
+    columns = {
+        **records,
+        "level": _all("op", len(time_ps)),
+        "name": records["op"],
+        "time_ps": time_ps,
+        "moved_ps": np.where(transfer_ps > 0, transfer_ps, time_ps),
+        "program_id": records["program_id"].astype(str).astype(object),  # a float would lose digits
+    }
+    return taken(columns, heaviest_first(time_ps, records["op"]))
 
 
-def measured(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame:
+def _all(text: str, count: int) -> NDArray[np.object_]:
+    return np.full(count, text, object)
+
+
+def _one_table(blocks: Sequence[Columns]) -> Columns:
+    """Return the blocks one below the other; what only some of them have is missing elsewhere."""
+    needed = ("level", "name", "step", "occurrences", "time_ps", "moved_ps", *_WORDS, *_NUMBERS)
+    whole: Columns = {}
+    for name in needed:
+        parts = [block.get(name, np.full(len(block["level"]), np.nan)) for block in blocks]
+        whole[name] = np.concatenate(parts)
+    return whole
+
+
+def measured(rows: Columns, peaks: Peaks, total_ps: float) -> Columns:
     """Add rates, intensities, utilisations, what is attainable and what bounds each row.
 
     Parameters
     ----------
-    frame
+    rows
         ``time_ps, moved_ps``, the costs, and ``compute_ps`` as of `compute_dtype.with_roofs`.
     """
-    nothing = np.full(len(frame), np.nan)
-    given = {name: texts(frame[name]) if name in frame else texts(nothing) for name in _WORDS}
-    named = [name for name in (*COLUMNS, *ON_CHIP, "compute_ps") if name not in {"level", "name", "bound_by", *_WORDS}]
-    numbers = {name: frame[name].to_numpy(np.float64) if name in frame else nothing for name in named}
+    given = {name: texts(rows[name]) for name in _WORDS}
+    numbers = {name: rows[name].astype(np.float64) for name in ("step", "occurrences", "time_ps", *_NUMBERS)}
     for way in ("read", "write"):
         numbers[f"vmem_{way}_bytes"] = numbers[f"on_chip_{way}_bytes"] - np.nan_to_num(numbers[f"cmem_{way}_bytes"])
     flops, accessed, compute_ps = (numbers[name] for name in ("flops", "bytes_accessed", "compute_ps"))
-    time_s, moved_s = op_tables.seconds(frame["time_ps"]), op_tables.seconds(frame["moved_ps"])
+    time_s, moved_s = op_tables.seconds(rows["time_ps"]), op_tables.seconds(rows["moved_ps"])
     # A row of several types is measured against the rate at which its mix of FLOPs could run.
     mixed = flops / (np.where(compute_ps > 0, compute_ps, np.nan) * 1e-12)
     roof = np.where(np.isnan(numbers["roof_flops_per_s"]), mixed, numbers["roof_flops_per_s"])
@@ -131,15 +170,13 @@ def measured(frame: pd.DataFrame, peaks: Peaks, total_ps: float) -> pd.DataFrame
         "efficiency_fraction": np.fmax.reduce([*used.values()]),
         **used,
     }
-    columns: Columns = {
+    return {
         **numbers,
-        **{name: frame[name].to_numpy(object) for name in ("level", "name")},
+        **{name: rows[name] for name in ("level", "name")},
         **given,
         "bound_by": _bound_by(given["work_kind"], used),
         "is_suspicious": np.logical_or.reduce([each > SUSPICIOUS_FRACTION for each in used.values()]),
     }
-    measured = as_frame({name: columns[name] for name in COLUMNS})
-    return measured.astype({"step": "Int64", "occurrences": "Int64"})
 
 
 def _bound_by(work_kind: NDArray[np.object_], used: Mapping[str, NDArray[np.float64]]) -> NDArray[np.object_]:
@@ -153,12 +190,18 @@ def _bound_by(work_kind: NDArray[np.object_], used: Mapping[str, NDArray[np.floa
     return texts(elsewhere.get(kind, bound) for kind, bound in zip(work_kind, nearest, strict=True))
 
 
-def _with_longest_bound(frame: pd.DataFrame) -> pd.DataFrame:
+def _bind_whole(columns: Columns) -> None:
     """Let the whole profile be bound by what bounds its ops for the longest time, as the overview says."""
-    times = frame[frame["level"] == "op"].groupby("bound_by")["time_ps"].sum()
-    if len(times):
-        frame.loc[frame["level"] == "program", "bound_by"] = str(times.idxmax())
-    return frame
+    times = _times_by_bound(columns)
+    if times:
+        columns["bound_by"][columns["level"] == "program"] = max(times, key=lambda bound: times[bound])
+
+
+def _times_by_bound(columns: Columns) -> dict[str, float]:
+    """Return the time of the ops by what bounds them, in alphabetical order."""
+    rows = np.flatnonzero((columns["level"] == "op") & are_texts(columns["bound_by"]))
+    times = summed_by(columns["bound_by"][rows], columns["time_ps"][rows])
+    return dict(sorted(times.items()))
 
 
 def roofs(peaks: Peaks) -> list[dict[str, Any]]:
@@ -180,40 +223,37 @@ def ridges(peaks: Peaks) -> list[dict[str, Any]]:
     ]
 
 
-def _summary(frame: pd.DataFrame, table: OpTable) -> dict[str, Any]:
-    counts = frame.loc[frame["level"] == "op"].groupby("bound_by")["time_ps"].sum() if len(frame) else pd.Series()
-    busy = table.busy_ps
-    summary = {
+def _summary(columns: Columns, table: OpTable) -> dict[str, Any]:
+    busy, peaks, times = table.busy_ps, table.peaks, _times_by_bound(columns)
+    return {
         **op_tables.summary(table),
-        "roofs": roofs(table.peaks),
-        "ridges": ridges(table.peaks),
-        "bound_by_busy_fraction": {str(name): float(time / busy) for name, time in counts.items()} if busy else {},
+        "roofs": roofs(peaks),
+        "ridges": ridges(peaks),
+        "bound_by_busy_fraction": {name: time_ps / busy for name, time_ps in times.items()} if busy else {},
+        "sentence": _sentence(columns, peaks),
     }
-    summary["sentence"] = _sentence(frame, table.peaks)
-    return summary
 
 
-def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
-    if not len(frame):
+def _sentence(columns: Columns, peaks: Peaks) -> str:
+    if not len(columns["level"]):
         return "No op was recorded."
-    whole = frame.iloc[0]
-    if pd.isna(whole["flops_per_s"]) and pd.isna(whole["hbm_bytes_per_s"]):
+    whole = {name: float(columns[name][0]) for name in _SAID}
+    if np.isnan(whole["flops_per_s"]) and np.isnan(whole["hbm_bytes_per_s"]):
         return "Neither FLOPs nor bytes of any op are known, so no op has a place under the roofs."
     rates = {
         "FLOPs": units.flops_per_s(whole["flops_per_s"]),
         "bytes of main memory": f"{units.bytes_per_s(whole['hbm_bytes_per_s'])} of memory",
     }
-    stated = whole[["flops_per_s", "hbm_bytes_per_s"]].notna()
-    unknown = [name for name, is_stated in zip(rates, stated, strict=True) if not is_stated]
+    unknown = [name for name, rate in zip(rates, _SAID, strict=False) if np.isnan(whole[rate])]
     achieved = " and ".join(text for name, text in rates.items() if name not in unknown)
     without = [f"the {name} are not known" for name in unknown]
     if peaks.reference is None and peaks.hbm is None:
         return "; ".join([achieved, *without, "the roofs of this device are not known"]) + "."
-    if pd.notna(whole["efficiency_fraction"]):
+    if not np.isnan(whole["efficiency_fraction"]):
         achieved = f"{achieved}: {units.percent(whole['efficiency_fraction'])} of the nearest roof"
     parts = [achieved, *without]
     intensity = whole["hbm_arithmetic_intensity"]
-    if peaks.reference is not None and peaks.hbm is not None and pd.notna(intensity):
+    if peaks.reference is not None and peaks.hbm is not None and not np.isnan(intensity):
         ridge = peaks.reference.value / peaks.hbm.value
         side = "memory" if intensity < ridge else "compute"
         parts.append(
@@ -223,8 +263,8 @@ def _sentence(frame: pd.DataFrame, peaks: Peaks) -> str:
     return "; ".join(parts) + "."
 
 
-def _levels_note(frame: pd.DataFrame, peaks: Peaks) -> str | None:
-    unseen = [level for level in LEVELS if level in peaks.bytes_per_s and not (frame[f"{level}_bytes"] > 0).any()]
+def _levels_note(columns: Columns, peaks: Peaks) -> str | None:
+    unseen = [level for level in LEVELS if level in peaks.bytes_per_s and not (columns[f"{level}_bytes"] > 0).any()]
     return (
         f"No op states its traffic of {', '.join(unseen)}; against these roofs nothing is measured." if unseen else None
     )

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import NoReturn
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
@@ -85,9 +84,9 @@ def checked_hosts(profile: ProfileData, selection: Selection) -> list[HostTrace]
     if selection.program is not None and not any(_program_keys(trace, selection.program).any() for trace in hosts):
         refuse("program", selection.program, sorted({str(name) for trace in hosts for name in trace.keys.program}))
     if selection.step is not None:
-        spans = pd.concat([_spans_on(trace, selection.device) for trace in hosts], ignore_index=True)
-        if not (spans["step"] == selection.step).any():
-            refuse("step", selection.step, map(str, sorted(set(spans["step"].astype(int)))))
+        numbers = {number for trace in hosts for number in _steps_on(trace, selection.device)}
+        if selection.step not in numbers:
+            refuse("step", selection.step, map(str, sorted(numbers)))
     return hosts
 
 
@@ -105,12 +104,12 @@ def refuse(what: str, wanted: object, known: Iterable[str]) -> NoReturn:
     raise UsageError(f"no {what} {wanted!r} in this profile", hint=f"It has: {shown}.")
 
 
-def _spans_on(trace: HostTrace, device: str | int | None) -> pd.DataFrame:
-    """Return the steps of a host on the chosen device; one without a device belongs to all."""
+def _steps_on(trace: HostTrace, device: str | int | None) -> list[int]:
+    """Return the numbers of the steps of a host on the chosen device; one without a device belongs to all."""
     spans = step_spans(trace)
-    if device is None:
-        return spans
-    return spans[spans["device_row"].isin([row for row, each in enumerate(trace.devices) if is_chosen(each, device)])]
+    rows = [row for row, each in enumerate(trace.devices) if is_chosen(each, device)]
+    numbers = spans["step"] if device is None else spans["step"][np.isin(spans["device_row"], rows)]
+    return numbers.tolist()
 
 
 def _part(trace: HostTrace, selection: Selection) -> HostPart | None:
@@ -185,7 +184,7 @@ def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
 def _step_lengths(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how long a step lasts on each device."""
     spans = step_spans(trace)
-    spans = spans[(spans["step"] == step) & spans["device_row"].isin(devices)]
+    mine = (spans["step"] == step) & np.isin(spans["device_row"], devices)
     total_ps = np.zeros(len(devices), np.int64)
-    np.add.at(total_ps, np.searchsorted(devices, spans["device_row"]), spans["duration_ps"].to_numpy(np.int64))
+    np.add.at(total_ps, np.searchsorted(devices, spans["device_row"][mine]), spans["duration_ps"][mine])
     return total_ps

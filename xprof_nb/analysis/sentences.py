@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xprof_nb.model import units
+from xprof_nb.model.columns import summed_by
 
 _KINDS = {
     "matrix": "matrix work",
@@ -40,9 +41,9 @@ def op_profile_sentence(frame: pd.DataFrame, summary: Mapping[str, Any]) -> str:
     if not len(ops) or not summary["total_time_ps"]:
         return "No op was recorded."
     busy = 1 - (summary["idle_fraction"] or 0.0)
-    by_kind = ops.groupby("work_kind")["self_time_ps"].sum().sort_values(ascending=False)
-    share = by_kind.iloc[0] / max(summary["busy_time_ps"], 1)
-    subject = _KINDS.get(str(by_kind.index[0]), str(by_kind.index[0]))
+    kind, time_ps = max(summed_by(ops["work_kind"], ops["self_time_ps"]).items(), key=lambda item: item[1])
+    share = time_ps / max(summary["busy_time_ps"], 1)
+    subject = _KINDS.get(str(kind), str(kind))
     devices = summary["device_count"]
     on = units.counted(devices, "device")
     return (

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, moving_keys
 from xprof_nb.analysis.moving_spans import are_halves
-from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.formats.gpu.names import collective
 from xprof_nb.model.activity import COMPILE, FROM_DEVICE, INPUT, LAUNCH, OTHER, TO_DEVICE, WAIT
 from xprof_nb.model.intervals import Moments, either, union
-from xprof_nb.model.kernels import COPY, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, KINDS, PEER
+from xprof_nb.model.kept import kept_with_first
+from xprof_nb.model.kernels import COPY, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, KINDS, PEER, Kernels
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
+
+Ints = NDArray[np.int64]
 
 ON_DEVICE = ("compute", "collective", "device_copy", "host_offload", "infeed", "outfeed")
 ON_HOST = {
@@ -55,39 +57,43 @@ _PLACES = {
 _TO, _FROM = ("infeed", "host recv"), ("outfeed", "host send")
 
 
-def breakdown(profile: ProfileData, trace: HostTrace, device: int, begin_ps: object, end_ps: object) -> pd.DataFrame:
+def breakdown(profile: ProfileData, trace: HostTrace, device: int, begin: Ints, end: Ints) -> dict[str, Ints]:
     """Return for each span of the host's clock the time that each of `PARTS` had, in ps; a row sums to its length."""
-    begin, end = np.asarray(begin_ps, np.int64), np.asarray(end_ps, np.int64)
     counted = union(begin[:0], end[:0])
     before = np.zeros(len(begin), np.int64)
-    columns: dict[str, NDArray[np.int64]] = {}
+    columns: dict[str, Ints] = {}
     for name, moments in _moments(profile, trace, device).items():
         counted = either(counted, moments)
         covered = counted.covered_ps(begin, end)
         columns[name] = covered - before
         before = covered
     columns["idle"] = (end - begin) - before
-    return pd.DataFrame(columns)
+    return columns
 
 
 def half_precision_moments(profile: ProfileData, trace: HostTrace, device: int) -> Moments | None:
     """Return when ops computed results of 16 bits, None if the profile does not state what ops compute."""
+    half = _half_precision_keys(trace, profile)
+    if half is None:
+        return None
+    begin, end = on_host_clock(trace)
+    computes = half & (_places(trace, profile) == ON_DEVICE.index("compute"))
+    rows = np.flatnonzero((trace.ops.device == device) & computes[trace.ops.key])
+    return union(begin[rows], end[rows])
+
+
+@kept_with_first
+def _half_precision_keys(trace: HostTrace, profile: ProfileData) -> NDArray[np.bool_] | None:
+    """Return which ops have results of 16 bits, None if the profile does not say it of any."""
     described = described_keys(profile, trace)
     dtypes = [_result_dtype(text) for text in trace.keys.hlo_text]
-    for row, (program_id, op) in enumerate(zip(described["program_id"], described["op"], strict=True)):
-        program = profile.programs.get(int(program_id))
+    for row, (program_id, op) in enumerate(zip(described["program_id"].tolist(), described["op"], strict=True)):
+        program = readable_program(profile, program_id)
         if dtypes[row] is None and program is not None:
             instruction = program.instruction(str(op))
             leaf = next(instruction.shape.leaves(), None) if instruction is not None else None
             dtypes[row] = leaf.dtype if leaf is not None else None
-    if not any(dtypes):
-        return None
-    half = np.array([dtype in {"bf16", "f16"} for dtype in dtypes], np.bool_)
-    begin, end = on_host_clock(trace)
-    rows = np.flatnonzero(
-        (trace.ops.device == device) & half[trace.ops.key] & (_places(profile, trace) == 0)[trace.ops.key]
-    )
-    return union(begin[rows], end[rows])
+    return np.array([dtype in {"bf16", "f16"} for dtype in dtypes], np.bool_) if any(dtypes) else None
 
 
 def on_host_clock(trace: HostTrace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -100,18 +106,22 @@ def on_host_clock(trace: HostTrace) -> tuple[NDArray[np.int64], NDArray[np.int64
 def _moments(profile: ProfileData, trace: HostTrace, device: int) -> dict[str, Moments]:
     on_gpu = trace.devices[device].backend == "gpu" if device >= 0 else False
     ran = _of_kernels(trace, device) if on_gpu else _of_ops(profile, trace, device)
+    return {**dict(zip(ON_DEVICE, ran, strict=True)), **_on_host(trace)}
+
+
+@kept_with_first
+def _on_host(trace: HostTrace) -> dict[str, Moments]:
     activity = trace.activity
     until = activity.start_ps + activity.duration_ps
-    on_host = {
+    return {
         name: union(activity.start_ps[activity.kind == kind], until[activity.kind == kind])
         for name, kind in ON_HOST.items()
     }
-    return {**dict(zip(ON_DEVICE, ran, strict=True)), **on_host}
 
 
 def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments]:
     ops, spans = trace.ops, trace.spans
-    place = _places(profile, trace)
+    place = _places(trace, profile)
     begin, end = on_host_clock(trace)
     half = are_halves(profile, trace)
     mine = (ops.device == device) & ~ops.contains & ~half[ops.key]
@@ -125,36 +135,40 @@ def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments
     return found
 
 
-def _places(profile: ProfileData, trace: HostTrace) -> NDArray[np.int64]:
+@kept_with_first
+def _places(trace: HostTrace, profile: ProfileData) -> Ints:
     """Return for each key of a host the row of `ON_DEVICE` its time belongs to."""
-    kinds = moving_keys(profile, trace)["kind"]
-    category = described_keys(profile, trace)["category"].astype(str)
-    place = np.select(
-        [
-            kinds.isna(),
-            kinds == ASYNC_COPY,
-            kinds == HOST_OFFLOAD,
-            category.str.startswith(_FROM),
-            kinds == HOST_TRANSFER,
-        ],
-        [0, 2, 3, 5, 4],
-        default=1,
-    )
-    return place.astype(np.int64)
+    named = zip(moving_keys(profile, trace)["kind"], described_keys(profile, trace)["category"], strict=True)
+    return np.array([_place(kind, str(category)) for kind, category in named], np.int64)
+
+
+def _place(kind: str | None, category: str) -> int:
+    if kind is None:
+        return ON_DEVICE.index("compute")
+    if kind in {ASYNC_COPY, HOST_OFFLOAD}:
+        return ON_DEVICE.index("device_copy" if kind == ASYNC_COPY else "host_offload")
+    if category.startswith(_FROM):
+        return ON_DEVICE.index("outfeed")
+    return ON_DEVICE.index("infeed" if kind == HOST_TRANSFER else "collective")
 
 
 def _of_kernels(trace: HostTrace, device: int) -> list[Moments]:
     """Return the same of a GPU, whose kernels and copies are known by name where no HLO is."""
     kernels = trace.kernels
-    by_kind = np.array([_PLACES.get(kind, 0) for kind in KINDS], np.int64)
-    collects = np.array([*(collective(name) is not None for name in kernels.names), False], np.bool_)
-    place = np.where(collects[kernels.name], _PLACES[PEER], by_kind[kernels.kind])
+    place = _places_of_kernels(kernels)
     until = kernels.start_ps + kernels.duration_ps
     mine = kernels.device == device
     return [
         union(kernels.start_ps[mine & (place == number)], until[mine & (place == number)])
         for number in range(len(ON_DEVICE))
     ]
+
+
+@kept_with_first
+def _places_of_kernels(kernels: Kernels) -> Ints:
+    by_kind = np.array([_PLACES.get(kind, 0) for kind in KINDS], np.int64)
+    collects = np.array([*(collective(name) is not None for name in kernels.names), False], np.bool_)
+    return np.where(collects[kernels.name], _PLACES[PEER], by_kind[kernels.kind])
 
 
 def _result_dtype(text: str | None) -> str | None:

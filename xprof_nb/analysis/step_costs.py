@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.link_traffic import link_bytes
@@ -13,6 +12,7 @@ from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.ops import COSTS, corrected
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
+from xprof_nb.model.columns import Columns, stacked, taken
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
@@ -20,7 +20,7 @@ from xprof_nb.model.trace import HostTrace
 _SUMMED = [*COSTS, "compute_ps", "link_bytes"]
 
 
-def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.DataFrame:
+def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> Columns:
     """Return one row per whole step: ``step, name, time_ps, busy_ps``, the costs and ``compute_ps``.
 
     ``time_ps`` is the step's time summed over the chosen devices, as all device times are; partial steps are left out.
@@ -30,39 +30,42 @@ def step_costs(profile: ProfileData, selection: Selection, peaks: Peaks) -> pd.D
     return _joined(parts, ["time_ps", "busy_ps", *_SUMMED])
 
 
-def step_times_and_busy(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+def step_times_and_busy(profile: ProfileData, selection: Selection) -> Columns:
     """Return the same rows with ``step, name, time_ps, busy_ps`` alone."""
     return _joined([_of_host(part, {}) for part in chosen_parts(profile, selection)], ["time_ps", "busy_ps"])
 
 
-def _joined(parts: list[pd.DataFrame], numbers: list[str]) -> pd.DataFrame:
-    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["step", "name"])
-    if not len(frame):
-        empty = pd.DataFrame(columns=["step", "name", *numbers])
-        return empty.astype({"step": np.int64, **dict.fromkeys(numbers, float)})
-    by_step = frame.groupby("step", sort=True)
-    summed = by_step[numbers].sum(min_count=1).reset_index()
-    summed.insert(1, "name", by_step["name"].first().to_numpy(object))
-    return summed[summed["busy_ps"] > 0].reset_index(drop=True)
+def _joined(parts: list[Columns], numbers: list[str]) -> Columns:
+    """Return the steps of all hosts by number, those in which an op ran."""
+    table = stacked(parts)
+    step, first, row = np.unique(table["step"], return_index=True, return_inverse=True)
+    columns: Columns = {"step": step, "name": table["name"][first]}
+    for name in numbers:
+        known = ~np.isnan(table[name])
+        total = np.bincount(row[known], table[name][known], minlength=len(step))
+        columns[name] = np.where(np.bincount(row[known], minlength=len(step)) > 0, total, np.nan)
+    return taken(columns, columns["busy_ps"] > 0)
 
 
-def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
+def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> Columns:
     trace, ops = part.trace, part.trace.ops
     spans = step_spans(trace)
     row = steps_of_ops(trace)[part.rows]
     inside = row >= 0
     row, rows = row[inside], part.rows[inside]
-    busy_ps = np.bincount(row, ops.self_ps[rows], minlength=len(spans)).astype(np.float64)
+    count = len(spans["step"])
+    busy_ps = np.bincount(row, ops.self_ps[rows], minlength=count).astype(np.float64)
     sums: dict[str, NDArray[np.float64]] = {"busy_ps": busy_ps}
     if costs:
         step, key, times = _counted(row, ops.key[rows], ops.occurrences[rows], len(trace.keys))
     for name, cost in costs.items():
         each = cost[key]
-        total = np.bincount(step, np.nan_to_num(each) * times, minlength=len(spans))
-        known = np.bincount(step, np.isfinite(each), minlength=len(spans)) > 0
+        total = np.bincount(step, np.nan_to_num(each) * times, minlength=count)
+        known = np.bincount(step, np.isfinite(each), minlength=count) > 0
         sums[name] = np.where(known, total, np.nan)
-    frame = spans[["step", "name"]].assign(time_ps=spans["duration_ps"], **sums)
-    return frame[np.isin(spans["device_row"], part.devices) & ~spans["is_partial"].to_numpy(bool)]
+    time_ps = spans["duration_ps"].astype(np.float64)
+    columns = {"step": spans["step"], "name": spans["name"], "time_ps": time_ps, **sums}
+    return taken(columns, np.isin(spans["device_row"], part.devices) & ~spans["is_partial"])
 
 
 def _counted(
@@ -75,7 +78,7 @@ def _counted(
 
 
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
-    frame = described_keys(profile, trace)
-    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(frame)) > 0
-    frame = corrected(frame.assign(is_container=contains), peaks).assign(link_bytes=link_bytes(profile, trace))
-    return {name: frame[name].to_numpy(np.float64) for name in _SUMMED}
+    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(trace.keys)) > 0
+    columns = corrected({**described_keys(profile, trace), "is_container": contains}, peaks)
+    columns["link_bytes"] = link_bytes(profile, trace)
+    return {name: columns[name] for name in _SUMMED}

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_patterns import repetitions
-from xprof_nb.model.columns import Columns, as_frame, stacked
+from xprof_nb.model.columns import Columns, stacked
+from xprof_nb.model.kept import kept_with_first
 from xprof_nb.model.trace import HostTrace
 
 Rows = NDArray[np.int64]
 Texts = NDArray[np.object_]
 CUT = ("cut at the beginning of the capture", "cut at the end of the capture")
-_PLACE = ("device_row", "mark", "start_ps", "duration_ps")
 FEWEST_FOR_TYPICAL = 3
 """Steps from which on an outer one with fewer ops than the others is known to be cut."""
 
-_SPANS: WeakKeyDictionary[HostTrace, pd.DataFrame] = WeakKeyDictionary()
-_STEPS: WeakKeyDictionary[HostTrace, Rows] = WeakKeyDictionary()
 
-
-def step_spans(trace: HostTrace) -> pd.DataFrame:
+@kept_with_first
+def step_spans(trace: HostTrace) -> Columns:
     """Return the steps of a host, one row per device and step, by device and time; not to be changed.
 
     A marked step begins with its mark, or when the device has finished the step before it, since work is launched
@@ -33,22 +29,18 @@ def step_spans(trace: HostTrace) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
+    Columns
         ``step``, ``name``, ``kind`` (marked, recorded, inferred), ``device_row`` (-1: no device is known), ``mark``
         (row of the host's marks, -1: none), ``start_ps``, ``duration_ps``, ``is_partial``, ``cut`` (one of `CUT`
         or None).
     """
-    if trace not in _SPANS:
-        _SPANS[trace] = as_frame(_with_cuts(trace, _spans(trace)))
-    return _SPANS[trace]
+    return _with_cuts(trace, _spans(trace))
 
 
+@kept_with_first
 def steps_of_ops(trace: HostTrace) -> Rows:
     """Return for each op of a host the row of `step_spans` it belongs to, -1 if none; not to be changed."""
-    if trace not in _STEPS:
-        spans = step_spans(trace)
-        _STEPS[trace] = _rows_of_ops(trace, {name: spans[name].to_numpy() for name in _PLACE})
-    return _STEPS[trace]
+    return _rows_of_ops(trace, step_spans(trace))
 
 
 def _spans(trace: HostTrace) -> Columns:
@@ -152,8 +144,7 @@ def _fewer_than_typical(counts: Rows) -> NDArray[np.bool_]:
 
 def steps_at(trace: HostTrace, device: NDArray[np.int32], host_start_ps: Rows) -> Rows:
     """Return the row of `step_spans` in whose time something began on a device, -1 if in none."""
-    spans = step_spans(trace)
-    return _rows_at({name: spans[name].to_numpy() for name in _PLACE}, device, host_start_ps)
+    return _rows_at(step_spans(trace), device, host_start_ps)
 
 
 def _rows_of_ops(trace: HostTrace, spans: Columns) -> Rows:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from xprof_nb.analysis.selection import Selection, checked_hosts, is_chosen, program_rows
 from xprof_nb.analysis.step_spans import CUT, step_spans, steps_of_ops
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import number, words
+from xprof_nb.model.columns import Columns, as_frame, numbered, stacked, taken
 from xprof_nb.model.intervals import union
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
@@ -53,52 +52,61 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
     UsageError
         The selection names what the profile does not have.
     """
-    hosts = checked_hosts(profile, selection)
-    frame = pd.concat([chosen_steps(trace, selection) for trace in hosts], ignore_index=True)
-    summary = _summary(frame)
-    return Answer(frame[COLUMNS], summary, _notes(profile, frame))
+    columns = steps_of_hosts(profile, selection)
+    return Answer(as_frame({name: columns[name] for name in COLUMNS}), _summary(columns), notes(profile, columns))
 
 
-def measured(frame: pd.DataFrame) -> pd.DataFrame:
+def steps_of_hosts(profile: ProfileData, selection: Selection) -> Columns:
+    """Return the chosen steps of all hosts, as `chosen_steps` does those of one."""
+    return stacked([chosen_steps(trace, selection) for trace in checked_hosts(profile, selection)])
+
+
+def measured(columns: Columns) -> Columns:
     """Return the steps that means are made of: whole ones, without a compilation where others have none."""
-    whole = frame[~frame["is_partial"].astype(bool)]
-    settled = whole[~(whole["compile_time_ps"] > 0)]
-    return settled if len(settled) else whole
+    whole = ~columns["is_partial"]
+    settled = whole & ~(columns["compile_time_ps"] > 0)
+    return taken(columns, settled if settled.any() else whole)
 
 
-def chosen_steps(trace: HostTrace, selection: Selection) -> pd.DataFrame:
+def chosen_steps(trace: HostTrace, selection: Selection) -> Columns:
     """Return the chosen steps of a host: `COLUMNS`, and ``device_row``."""
     spans = step_spans(trace)
-    frame = spans.assign(row=np.arange(len(spans)), host=trace.host)
-    frame["device"] = words(trace.devices[row].name if row >= 0 else None for row in frame["device_row"])
-    start_ps = frame["start_ps"]
-    following = frame.groupby("device_row")["start_ps"].shift(-1)
-    frame["step_time_ps"] = following - start_ps
-    frame["busy_time_ps"] = _busy_times(trace, len(spans))
-    frame.loc[frame["device_row"] < 0, "busy_time_ps"] = np.nan
-    frame["idle_time_ps"] = (frame["duration_ps"] - frame["busy_time_ps"]).clip(lower=0)
-    until = following.fillna(start_ps + frame["duration_ps"]).to_numpy(np.int64)
-    frame["compile_time_ps"] = _compile_times(trace, start_ps.to_numpy(np.int64), until)
-    return _chosen(trace, frame, selection)
+    start_ps, duration_ps, device_row = (spans[name] for name in ("start_ps", "duration_ps", "device_row"))
+    count = len(start_ps)
+    goes_on = np.append(device_row[1:] == device_row[:-1], False)[:count]
+    following = np.where(goes_on, np.roll(start_ps, -1), np.nan)
+    busy_ps = np.where(device_row < 0, np.nan, _busy_times(trace, count))
+    until_ps = np.where(goes_on, np.roll(start_ps, -1), start_ps + duration_ps)
+    columns = {
+        **spans,
+        "host": np.full(count, trace.host, object),
+        "device": np.array([*(device.name for device in trace.devices), None], object)[device_row],
+        "step_time_ps": following - start_ps,
+        "busy_time_ps": busy_ps,
+        "idle_time_ps": np.maximum(duration_ps - busy_ps, 0),
+        "compile_time_ps": _compile_times(trace, start_ps, until_ps),
+    }
+    return _chosen(trace, columns, selection)
 
 
-def _chosen(trace: HostTrace, frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
-    if selection.step is not None:
-        frame = frame[frame["step"] == selection.step]
+def _chosen(trace: HostTrace, columns: Columns, selection: Selection) -> Columns:
     wanted = [row for row, device in enumerate(trace.devices) if is_chosen(device, selection.device)]
     if selection.device is None:
         wanted.append(-1)
-    frame = frame[frame["device_row"].isin(wanted)]
+    keep = np.isin(columns["device_row"], wanted)
+    if selection.step is not None:
+        keep &= columns["step"] == selection.step
     if selection.program is not None:
         rows = steps_of_ops(trace)[program_rows(trace, selection.program)]
-        frame = frame[frame["row"].isin(np.unique(rows))]
-    if selection.window_ps is not None:
-        begin, end = selection.window_ps
-        until = frame["start_ps"] + frame["duration_ps"]
-        frame = frame[(frame["start_ps"] < end) & (until > begin)]
-        outside = (frame["start_ps"] < begin) | (frame["start_ps"] + frame["duration_ps"] > end)
-        frame = frame.assign(is_partial=frame["is_partial"] | outside, cut=frame["cut"].mask(outside, CUT_BY_WINDOW))
-    return frame
+        keep[np.setdiff1d(np.arange(len(keep)), rows)] = False
+    if selection.window_ps is None:
+        return taken(columns, keep)
+    begin, end = selection.window_ps
+    start_ps, until_ps = columns["start_ps"], columns["start_ps"] + columns["duration_ps"]
+    outside = (start_ps < begin) | (until_ps > end)
+    cut = np.where(outside, CUT_BY_WINDOW, columns["cut"])
+    marked = {**columns, "is_partial": columns["is_partial"] | outside, "cut": cut}
+    return taken(marked, keep & (start_ps < end) & (until_ps > begin))
 
 
 def _busy_times(trace: HostTrace, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -113,49 +121,59 @@ def _compile_times(trace: HostTrace, begin_ps: Any, end_ps: Any) -> Any:
     return union(found.start_ps, found.end_ps).covered_ps(begin_ps, end_ps)
 
 
-def _summary(frame: pd.DataFrame) -> dict[str, Any]:
-    counted = measured(frame) if len(frame) else frame
-    times = (counted["step_time_ps"] if len(counted) else pd.Series(dtype=float)).dropna().astype(float)
+def _summary(columns: Columns) -> dict[str, Any]:
+    counted = measured(columns)
+    times = counted["step_time_ps"][~np.isnan(counted["step_time_ps"])]
     to_the_next = len(times) > 0
-    if not to_the_next and len(counted):
-        times = counted["duration_ps"].astype(float)
+    if not to_the_next:
+        times = counted["duration_ps"].astype(np.float64)
+    known, partial = len(times) > 0, columns["is_partial"]
     summary: dict[str, Any] = {
-        "step_count": int(frame.loc[~frame["is_partial"].astype(bool), "step"].nunique()) if len(frame) else 0,
-        "partial_count": int(frame.loc[frame["is_partial"].astype(bool), "step"].nunique()) if len(frame) else 0,
-        "kind": str(frame["kind"].iloc[0]) if len(frame) else None,
-        "step_time_mean_ps": number(times.mean()),
-        "step_time_sd_ps": number(times.std(ddof=1)),
-        "step_time_min_ps": number(times.min()),
-        "step_time_max_ps": number(times.max()),
-        "step_time_median_ps": number(times.median()),
-        "compile_time_ps": _compile_total(frame),
+        "step_count": len(set(columns["step"][~partial].tolist())),
+        "partial_count": len(set(columns["step"][partial].tolist())),
+        "kind": columns["kind"][0] if len(partial) else None,
+        "step_time_mean_ps": float(times.mean()) if known else None,
+        "step_time_sd_ps": float(times.std(ddof=1)) if len(times) > 1 else None,
+        "step_time_min_ps": float(times.min()) if known else None,
+        "step_time_max_ps": float(times.max()) if known else None,
+        "step_time_median_ps": float(np.median(times)) if known else None,
+        "compile_time_ps": _compile_total(columns),
         **_spread(counted),
     }
     summary["sentence"] = _sentence(summary, "start to start" if to_the_next else "without the gaps between them")
     return summary
 
 
-def _compile_total(frame: pd.DataFrame) -> float:
+def _compile_total(columns: Columns) -> float:
     """Return the compile time of all steps; devices of a host see the same compilations."""
-    return float(frame.groupby(["host", "step"])["compile_time_ps"].max().sum()) if len(frame) else 0.0
+    longest: dict[tuple[str, int], int] = {}
+    for host, step, time_ps in zip(columns["host"], columns["step"], columns["compile_time_ps"].tolist(), strict=True):
+        longest[host, step] = max(longest.get((host, step), 0), time_ps)
+    return float(sum(longest.values()))
 
 
-def _spread(counted: pd.DataFrame) -> dict[str, Any]:
+def _spread(counted: Columns) -> dict[str, Any]:
     """Return by how much the devices differ: in the same step, longest less shortest, as a mean over the steps."""
     missing = {"device_spread_ps": None, "device_spread_fraction": None, "slowest_device": None}
-    if not len(counted) or len(counted[["host", "device"]].drop_duplicates()) < 2:
+    known = ~np.isnan(counted["busy_time_ps"])
+    busy_ps = counted["busy_time_ps"][known]
+    device, names = numbered(counted["host"][known], counted["device"][known])
+    if len(names) < 2:
         return missing
-    busy = counted.groupby("step")["busy_time_ps"]
-    spread = (busy.max() - busy.min()).mean()
-    by_device = counted.groupby(["host", "device"])["busy_time_ps"].mean()
-    if not np.isfinite(spread) or not by_device.max() > 0:
+    step, row = np.unique(counted["step"][known], return_inverse=True)
+    most, least = np.full(len(step), -np.inf), np.full(len(step), np.inf)
+    np.maximum.at(most, row, busy_ps)
+    np.minimum.at(least, row, busy_ps)
+    by_device = np.bincount(device, busy_ps) / np.bincount(device)
+    if not by_device.max() > 0:
         return missing
-    host, device = by_device.idxmax()
-    several = counted["host"].nunique() > 1
+    spread = (most - least).mean()
+    host, name = names[int(by_device.argmax())]
+    several = len({each for each, _ in names}) > 1
     return {
         "device_spread_ps": float(spread),
-        "device_spread_fraction": float(spread / busy.max().mean()),
-        "slowest_device": f"{host} {device}" if several else str(device),
+        "device_spread_fraction": float(spread / most.mean()),
+        "slowest_device": f"{host} {name}" if several else str(name),
     }
 
 
@@ -177,37 +195,38 @@ def _sentence(summary: dict[str, Any], meaning: str) -> str:
     return text + "."
 
 
-def _notes(profile: ProfileData, frame: pd.DataFrame) -> tuple[str, ...]:
-    notes = [*profile.all_notes]
-    if not len(frame):
-        any_step = any(len(step_spans(trace)) for trace in profile.hosts)
-        notes.append("The profile has steps, but none in the chosen part of it." if any_step else _NO_STEPS)
-        return tuple(notes)
-    if (frame["kind"] == "inferred").any():
-        program = frame.loc[frame["kind"] == "inferred", "name"].iloc[0]
-        notes.append(f"Steps are inferred from the runs of {program}; no step was marked.")
-    notes += _cut_notes(frame)
-    compiling = frame[frame["compile_time_ps"] > 0]
+def notes(profile: ProfileData, columns: Columns) -> tuple[str, ...]:
+    """Return how steps are known, and which are left out of means, for the steps of `steps_of_hosts`."""
+    said = [*profile.all_notes]
+    if not len(columns["step"]):
+        any_step = any(len(step_spans(trace)["step"]) for trace in profile.hosts)
+        said.append("The profile has steps, but none in the chosen part of it." if any_step else _NO_STEPS)
+        return tuple(said)
+    inferred = columns["name"][columns["kind"] == "inferred"]
+    if len(inferred):
+        said.append(f"Steps are inferred from the runs of {inferred[0]}; no step was marked.")
+    said += _cut_notes(columns)
+    compiling = columns["step"][columns["compile_time_ps"] > 0]
     if len(compiling):
-        total = units.duration(_compile_total(frame))
-        numbers = _numbers(compiling["step"])
-        notes.append(f"compilation {total} in step {numbers}: left out of the median and the other means.")
-    return tuple(notes)
+        total = units.duration(_compile_total(columns))
+        numbers = _numbers(set(compiling.tolist()))
+        said.append(f"compilation {total} in step {numbers}: left out of the median and the other means.")
+    return tuple(said)
 
 
-def _cut_notes(frame: pd.DataFrame) -> list[str]:
-    notes = []
+def _cut_notes(columns: Columns) -> list[str]:
+    said = []
     for where, which in ((CUT[0], "The first step"), (CUT[1], "The last step"), (CUT_BY_WINDOW, "A step")):
-        rows = frame[frame["cut"] == where]
-        if len(rows):
-            several = "s" if rows["step"].nunique() > 1 else ""
+        steps_there = set(columns["step"][columns["cut"] == where].tolist())
+        if steps_there:
+            several = "s" if len(steps_there) > 1 else ""
             verb = "are" if several else "is"
-            notes.append(f"{which}{several} ({_numbers(rows['step'])}) {verb} {where} and left out of the means.")
-    return notes
+            said.append(f"{which}{several} ({_numbers(steps_there)}) {verb} {where} and left out of the means.")
+    return said
 
 
-def _numbers(steps_of: pd.Series) -> str:
-    numbers = sorted(set(steps_of))
+def _numbers(steps_of: set[int]) -> str:
+    numbers = sorted(steps_of)
     return ", ".join(str(number) for number in numbers[:5]) + (
         f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from xprof_nb.model.columns import Columns, taken
 
 _ESCAPED = {code: quote(chr(code), safe="") for code in range(128)}
 Step = tuple[str, str]
@@ -85,25 +85,23 @@ def _in_key(name: str) -> str:
     return name.translate(_ESCAPED) if name.isascii() else quote(name, safe="")
 
 
-def in_preorder(tree: Tree, values: Mapping[str, NDArray[Any]], weight_column: str) -> pd.DataFrame:
+def in_preorder(tree: Tree, values: Columns, weight_column: str) -> Columns:
     """Return the nodes in preorder, numbered anew, with ``node, parent, depth, key, kind, name, children_total``."""
     weight = values[weight_column]
     order = tree.preorder(np.where(np.isnan(weight), -1.0, weight).tolist())
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     nodes = [tree.nodes[row] for row in order]
-    return pd.DataFrame(
-        {
-            "node": np.arange(len(order), dtype=np.int32),
-            "parent": np.array([number[node.parent] if node.parent >= 0 else -1 for node in nodes], np.int32),
-            "depth": np.array([node.depth for node in nodes], np.int32),
-            "key": [node.key for node in nodes],
-            "kind": [node.kind for node in nodes],
-            "name": [node.name for node in nodes],
-            "children_total": np.array([len(node.children) for node in nodes], np.int32),
-            **{name: column[order] for name, column in values.items()},
-        }
-    )
+    return {
+        "node": np.arange(len(order), dtype=np.int32),
+        "parent": np.array([number[node.parent] if node.parent >= 0 else -1 for node in nodes], np.int32),
+        "depth": np.array([node.depth for node in nodes], np.int32),
+        "key": np.array([node.key for node in nodes], object),
+        "kind": np.array([node.kind for node in nodes], object),
+        "name": np.array([node.name for node in nodes], object),
+        "children_total": np.array([len(node.children) for node in nodes], np.int32),
+        **taken(values, np.array(order)),
+    }
 
 
 def pruned(frame: pd.DataFrame, limit: int, weight_column: str) -> pd.DataFrame:

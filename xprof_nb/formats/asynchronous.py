@@ -129,7 +129,7 @@ def _stated(plane: XPlane, device: int, keys: OpKeys) -> Columns:
         "device": np.full(len(rows), device, np.int32),
         "start_ps": start_ps,
         "duration_ps": duration_ps,
-        "host_start_ps": plane.events.start_ps[rows],
+        "host_start_ps": plane.events.starts_of(rows),
         "host_duration_ps": plane.events.duration_ps[rows],
         "recorded": np.ones(len(rows), np.bool_),
     }

@@ -146,13 +146,14 @@ class _Reader:
         )
 
     def _instruction(self, message: Any, names: Mapping[int, str], computation: str) -> Instruction:
-        descriptors_and_values = message.ListFields()
-        values = {descriptor.number: value for descriptor, value in descriptors_and_values}
-        attributes = {
-            descriptor.name: _plain(descriptor, value)
-            for descriptor, value in descriptors_and_values
-            if descriptor.number not in _OWN
-        }
+        values: dict[int, Any] = {}
+        attributes: dict[str, Any] = {}
+        for descriptor, value in message.ListFields():
+            number = descriptor.number
+            if number in _OWN:
+                values[number] = value
+            else:
+                attributes[descriptor.name] = _plain(descriptor, value)
         shape = self._shape(values[_SHAPE]) if _SHAPE in values else Shape("invalid")
         if _LITERAL in values:
             attributes["literal"] = literal_text(values[_LITERAL], shape)

@@ -62,7 +62,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
     programs = read_programs(space)
     cores = device_planes.tpu_cores(space)
     gpus = gpu_streams.gpu_planes(space)
-    streams = gpu_streams.read_streams(gpus) if gpus else None
+    streams = gpu_streams.read_streams(space) if gpus else None
     notes = [*(f"The profiler reported: {text}" for text in (*space.errors, *space.warnings)), *space.notes, *mended]
     window_ps, window_source = _window(space, hull)
     spans = no_spans()

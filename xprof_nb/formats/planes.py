@@ -14,7 +14,7 @@ from xprof_nb.formats import wire
 from xprof_nb.formats.codes import SEGMENT_EVENTS
 from xprof_nb.formats.source import Source
 from xprof_nb.formats.stats import StatColumn, canonical
-from xprof_nb.formats.walk import check, hull, in_threads
+from xprof_nb.formats.walk import check, in_threads
 
 Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
@@ -128,7 +128,7 @@ class Events:
         ProfileError
             A line starts more than 53 days from the clock's origin, which 64-bit picoseconds cannot hold.
         """
-        starts_ps = self._line_starts_ps
+        starts_ps = self.line_starts_ps
         if len(starts_ps) and (starts_ps == starts_ps[0]).all():  # as most writers have it, and four times faster
             return self.offset_ps + starts_ps[0]
         out: Int64s = np.repeat(starts_ps, np.diff(self.lines.first_event))
@@ -137,7 +137,7 @@ class Events:
 
     def starts_of(self, rows: Int64s) -> Int64s:
         """Return `start_ps` of some events, without computing that of the others."""
-        starts_ps = self._line_starts_ps
+        starts_ps = self.line_starts_ps
         if len(starts_ps) and (starts_ps == starts_ps[0]).all():
             return self.offset_ps[rows] + starts_ps[0]
         return self.offset_ps[rows] + starts_ps[self.lines_of(rows)]
@@ -147,7 +147,8 @@ class Events:
         return (np.searchsorted(self.lines.first_event, rows, side="right") - 1).astype(np.int32)
 
     @cached_property
-    def _line_starts_ps(self) -> Int64s:
+    def line_starts_ps(self) -> Int64s:
+        """int64[L]: where each line begins on the host's clock; raises as `start_ps`."""
         starts_ns = self.lines.timestamp_ns
         if len(starts_ns) and max(-int(starts_ns.min()), int(starts_ns.max())) > _LARGEST_START_NS:
             raise DamagedFileError("a line's timestamp is more than 53 days from the start of the clock")
@@ -184,7 +185,11 @@ class XPlane:
     @cached_property
     def stat_names(self) -> tuple[str, ...]:
         """Names that stats of this plane may have; ids that share a name are one stat."""
-        return tuple(dict.fromkeys(canonical(name) for name in self._stat_rows))
+        return tuple(dict.fromkeys(self._canonical_rows))
+
+    @cached_property
+    def _canonical_rows(self) -> list[str]:
+        return [canonical(name) for name in self._stat_rows]
 
     def event_stat(self, name: str) -> StatColumn:
         """Return a stat of the events, all rows absent when no event has it."""
@@ -208,14 +213,14 @@ class XPlane:
         A plane's interned texts share a table with the names of its stats, so most of `stat_names` are none.
         """
         where, count = self._where(owner)[rows], len(self._stat_rows)
-        step = max(1, _SCRATCH_CELLS // max(count, 1))
+        step = max(1, min(_SCRATCH_CELLS // max(count, 1), len(where)))
         kinds, raw = np.zeros((count, step), np.int8), np.zeros((count, step), np.int64)  # what is in them is not read
         seen, column_of = np.zeros((count, 7), np.bool_), np.arange(count)
         for first in range(0, len(where), step):
             part = where[first : first + step]
             place = f"plane {self.name!r}"
             check(wire.gather_stats, self.source, place, part, owner, self._stat_ids, column_of, kinds, raw, seen)
-        return list(dict.fromkeys(canonical(self._stat_rows[row]) for row in np.flatnonzero(seen.any(axis=1))))
+        return list(dict.fromkeys(self._canonical_rows[row] for row in np.flatnonzero(seen.any(axis=1))))
 
     def _where(self, owner: int) -> Int64s:
         return self.events.where if owner == EVENT_STATS else self.metadata.where
@@ -226,7 +231,11 @@ class XPlane:
 
     def metadata_stat(self, name: str) -> StatColumn:
         """Return a stat of the event metadata, all rows absent when no entry has it."""
-        return self._stats(METADATA_STATS, (name,), self.metadata.where)[0]
+        return self.metadata_stats(name)[0]
+
+    def metadata_stats(self, *names: str) -> tuple[StatColumn, ...]:
+        """Return several stats of the event metadata, in one walk for all that are not yet known."""
+        return self._stats(METADATA_STATS, names, self.metadata.where)
 
     def _stats(self, owner: int, names: Sequence[str], where: Int64s) -> tuple[StatColumn, ...]:
         wanted = [canonical(name) for name in names]
@@ -237,9 +246,8 @@ class XPlane:
         return tuple(self._columns[owner, name] for name in wanted)
 
     def _gather(self, owner: int, names: Sequence[str], where: Int64s) -> list[StatColumn]:
-        column_of = np.array(
-            [names.index(name) if name in names else -1 for name in map(canonical, self._stat_rows)], np.int64
-        )
+        number = {name: column for column, name in reversed([*enumerate(names)])}
+        column_of = np.array([number.get(name, -1) for name in self._canonical_rows], np.int64)
         # Pages of zeros cost nothing until a kernel writes them: a rare stat stays small.
         kinds = np.zeros((len(names), len(where)), np.int8)
         raw = np.zeros((len(names), len(where)), np.int64)
@@ -250,15 +258,13 @@ class XPlane:
             columns = (kinds[:, part], raw[:, part], seen)
             place = f"plane {self.name!r}"
             check(wire.gather_stats, self.source, place, where[part], owner, self._stat_ids, column_of, *columns)
-            self.source.let_go(*hull(where[part]))
+            self.source.let_go_of(where[part])
 
         if (column_of >= 0).any():
             steps = range(0, len(where), SEGMENT_EVENTS)
             in_threads(gather, [(first, min(first + SEGMENT_EVENTS, len(where))) for first in steps])
-        return [
-            StatColumn(kinds[i], raw[i], frozenset(np.flatnonzero(seen[i]).tolist()), self._stat_rows, self.source)
-            for i in range(len(names))
-        ]
+        of_column = [frozenset(kind for kind, occurs in enumerate(row) if occurs) for row in seen.tolist()]
+        return [StatColumn(kinds[i], raw[i], of_column[i], self._stat_rows, self.source) for i in range(len(of_column))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,13 +106,13 @@ def _hulls(plane: XPlane, file: str) -> Sequence[tuple[int, int]]:
             file=file,
             hint=_HINT,
         )
-    hulls = []
-    for first, last in pairwise(plane.lines.first_event):
-        offsets, durations, placed = (column[first:last] for column in (offset_ps, duration_ps, events.positioned))
-        if not placed.all():
-            offsets, durations = offsets[placed], durations[placed]
-        if len(offsets):
-            row = first + int(np.argmax(placed))
-            start_ps = int(events.starts_of(np.array([row]))[0]) - int(offset_ps[row])
-            hulls.append((start_ps + int(offsets.min()), start_ps + int((offsets + durations).max())))
-    return hulls
+    first = events.lines.first_event
+    if not events.positioned.all():
+        rows = np.flatnonzero(events.positioned)
+        offset_ps, duration_ps, first = offset_ps[rows], duration_ps[rows], np.searchsorted(rows, first)
+    lines = np.flatnonzero(np.diff(first))
+    if not len(lines):
+        return []
+    begin_ps = events.line_starts_ps[lines] + np.minimum.reduceat(offset_ps, first[lines])
+    end_ps = events.line_starts_ps[lines] + np.maximum.reduceat(offset_ps + duration_ps, first[lines])
+    return [(int(begin_ps.min()), int(end_ps.max()))]

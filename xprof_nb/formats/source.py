@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from xprof_nb.errors import DamagedFileError, NotAProfileError, NotFoundError, ProfileError
 
@@ -39,7 +40,12 @@ class Source:
 
     def text(self, start: int, end: int) -> str:
         """Return checked UTF-8 bytes as text."""
-        return str(self.view[start:end], "utf-8", "replace")
+        return str(self.view[start:end], "utf-8", "replace") if end > start else ""
+
+    def let_go_of(self, where: npt.NDArray[np.int64]) -> None:
+        """Let go of the part in which these positions are."""
+        if self._map is not None and len(where):
+            self.let_go(int(where.min()), int(where.max()))
 
     def let_go(self, start: int, end: int) -> None:
         """Tell the system that this part has been read: mapped pages count as this process's memory until then."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -138,6 +140,22 @@ class StatColumn:
         """Return one row as Python knows it: int, float, str, bytes or None."""
         kind, raw = int(self.kind[row]), int(self.raw[row])
         return python_value(kind, raw, self.interned, self.source)
+
+
+def joined(tables: Sequence[Sequence[StatColumn]]) -> tuple[StatColumn, ...]:
+    """Return the columns of tables of one file one below the other; each table has the same, of one plane."""
+    interned = tuple(chain.from_iterable(table[0].interned for table in tables))
+    begins = accumulate((len(table[0].interned) for table in tables[:-1]), initial=0)
+    begin = np.repeat([*begins], [len(table[0].raw) for table in tables])
+    return tuple(_one_column(columns, begin, interned) for columns in zip(*tables, strict=True))
+
+
+def _one_column(columns: Sequence[StatColumn], begin: npt.NDArray[np.int64], interned: tuple[str, ...]) -> StatColumn:
+    kind, raw = (np.concatenate([getattr(column, name) for column in columns]) for name in ("kind", "raw"))
+    kinds = frozenset().union(*(column.kinds for column in columns))
+    if REF in kinds:
+        raw = np.where(kind == REF, raw + begin, raw)
+    return StatColumn(kind, raw, kinds, interned, columns[0].source)
 
 
 def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source) -> int | float | str | bytes | None:

@@ -24,11 +24,11 @@ _SMALL_FILE = 2**32
 
 def read_lines(space: XSpace) -> RecordedLines:
     """Return the lines that have events; costs no walk over the events."""
-    found = list(_lines(space))
+    found, empty = list(_lines(space)), np.empty(0, np.int64)
     return RecordedLines(
         plane=tuple(plane.name for plane, _ in found),
         name=tuple(plane.lines.name[row] or plane.lines.display_name[row] for plane, row in found),
-        event_count=np.array([np.diff(plane.lines.first_event[row : row + 2])[0] for plane, row in found], np.int64),
+        event_count=np.concatenate([empty, *(counts[counts > 0] for counts in map(_event_counts, space.planes))]),
         counters={
             at: _distinct_names(plane, row)
             for at, (plane, row) in enumerate(found)
@@ -79,7 +79,11 @@ def read_events(read_space: Callable[[], XSpace]) -> RecordedEvents:
 
 
 def _lines(space: XSpace) -> Sequence[tuple[XPlane, int]]:
-    return [(plane, int(row)) for plane in space.planes for row in np.flatnonzero(np.diff(plane.lines.first_event) > 0)]
+    return [(plane, row) for plane in space.planes for row in np.flatnonzero(_event_counts(plane)).tolist()]
+
+
+def _event_counts(plane: XPlane) -> Ints:
+    return np.diff(plane.lines.first_event)
 
 
 def _starts(counts: Sequence[int]) -> list[int]:

@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from xprof_nb.formats.codes import fault
 from xprof_nb.formats.damage import damage
 from xprof_nb.formats.source import Source
@@ -31,15 +28,11 @@ def check(kernel: Callable[..., int], source: Source, place: str, *arguments: An
     return result
 
 
-def hull(where: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Return the least and the largest position."""
-    return (int(where.min()), int(where.max())) if len(where) else (0, 0)
-
-
 def in_threads(work: Callable[[int, int], None], parts: Sequence[tuple[int, int]]) -> None:
     """Do ``work(first, last)`` for every part; the first error is raised."""
-    if len(parts) == 1:
-        work(*parts[0])
+    if len(parts) <= 1:
+        for part in parts:
+            work(*part)
         return
     with ThreadPoolExecutor(_THREADS) as pool:
         for _ in pool.map(lambda part: work(*part), parts):

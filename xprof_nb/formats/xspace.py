@@ -21,7 +21,7 @@ from xprof_nb.formats.jit import warm_up
 from xprof_nb.formats.planes import METADATA_STATS, Events, Int64s, Lines, Metadata, XPlane, XSpace
 from xprof_nb.formats.source import Source, open_source
 from xprof_nb.formats.stats import StatColumn, canonical, python_value
-from xprof_nb.formats.walk import check, hull, in_threads
+from xprof_nb.formats.walk import check, in_threads
 
 __all__ = ["Events", "Lines", "Metadata", "StatColumn", "XPlane", "XSpace", "read"]
 
@@ -131,7 +131,7 @@ def _read_events(source: Source, lines: Lines, segments: Int64s, metadata_ids: I
         columns = (where, metadata, at, duration_ps, positioned)
         check(wire.walk_events, source, f"an event of {place}", part, metadata_ids, *columns)
         begin = int(part[0, 3])
-        source.let_go(*hull(where[begin : int(part[-1, 3] + part[-1, 4])]))
+        source.let_go_of(where[begin : int(part[-1, 3] + part[-1, 4])])
 
     in_threads(walk, _even_parts(segments[:, 4]))
     return Events(lines, metadata, duration_ps, positioned, at, where)

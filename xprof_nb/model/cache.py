@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "XPROF_NB_CACHE_DIR"
 _FOLDER = "xprof-nb"
+_TRIED: set[Path] = set()
 
 
 def cache_dir() -> Path:
@@ -60,14 +61,17 @@ def _user_folder() -> Path | None:
 
 
 def _writable(folder: Path) -> bool:
-    """Return whether a file can be made there; a full or read-only disk shows only when tried.
+    """Return whether a file can be made there; a full or read-only disk shows only when tried, once in a process.
 
     A folder in the shared temporary folder may be another user's trap: compiled code is loaded from here, so
     it has to be ours.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return not hasattr(os, "getuid") or folder.stat().st_uid in {os.getuid(), 0}
+        if folder not in _TRIED:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            _TRIED.add(folder)
+        return not hasattr(os, "getuid") or folder.stat().st_uid in {os.getuid(), 0}
     except OSError:
+        _TRIED.discard(folder)
         return False

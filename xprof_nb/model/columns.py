@@ -105,7 +105,43 @@ def texts(values: Iterable[Any]) -> NDArray[np.object_]:
     return np.array([*(value if isinstance(value, str) else None for value in values), None], object)[:-1]
 
 
-def as_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+def are_texts(values: Iterable[Any]) -> NDArray[np.bool_]:
+    """Return which values are text; all others stand for a missing one."""
+    return np.array([isinstance(value, str) for value in values], np.bool_)
+
+
+def taken(columns: Mapping[str, NDArray[Any]], rows: NDArray[Any]) -> Columns:
+    """Return the chosen rows (a mask or indices)."""
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def known_sum(values: NDArray[Any]) -> float:
+    """Return the sum of what is known, NaN where nothing is."""
+    values = values.astype(np.float64)
+    missing = np.isnan(values)
+    return math.nan if missing.all() else float(np.where(missing, 0.0, values).sum())
+
+
+def summed_by(names: Iterable[Any], weights: NDArray[Any]) -> dict[Any, float]:
+    """Return the sum of the weights under each name, in order of first appearance."""
+    code, distinct = numbered(names)
+    sums = np.bincount(code, weights, minlength=len(distinct)).tolist()
+    return {name: total for (name,), total in zip(distinct, sums, strict=True)}
+
+
+def heaviest_first(weight: NDArray[Any], name: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows by weight, the heaviest first and those without one last; equal ones by name."""
+    by_name = np.argsort(name, kind="stable")
+    return by_name[np.argsort(-weight[by_name], kind="stable")]
+
+
+def whole_numbers(values: NDArray[np.float64]) -> pd.arrays.IntegerArray:
+    """Return numbers as whole ones, of which some may be missing."""
+    missing = np.isnan(values)
+    return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
+
+
+def as_frame(columns: Mapping[str, NDArray[Any] | pd.api.extensions.ExtensionArray]) -> pd.DataFrame:
     """Return arrays of one length as a table; arrays of objects stay so, of which pandas would make its own strings."""
     rows = pd.RangeIndex(len(next(iter(columns.values()))))
     as_they_are = {
@@ -122,11 +158,14 @@ def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Columns:
 
 def coded(*columns: NDArray[Any]) -> NDArray[np.int64]:
     """Return the numbers of `numbered` for arrays, however many rows they have."""
-    code = np.zeros(len(columns[0]), np.int64)
+    code, count = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         own, distinct = pd.factorize(column, use_na_sentinel=False)
-        code = pd.factorize(code * len(distinct) + own)[0]
-    return code
+        if count * len(distinct) >= 2**63:
+            code, found = pd.factorize(code)
+            count = len(found)
+        code, count = code * len(distinct) + own, count * len(distinct)
+    return pd.factorize(code)[0]
 
 
 def numbered(*columns: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:

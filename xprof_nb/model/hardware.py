@@ -114,6 +114,7 @@ def find(name: str) -> Hardware | None:
     return max(candidates, key=lambda candidate: candidate[0], default=(0, None))[1]
 
 
+@lru_cache(8192)
 def is_called(name: str, alias: str) -> bool:
     """Whether ``name`` holds every word of ``alias`` and, besides, none that makes it another model."""
     said, wanted = set(words(name)), set(words(alias))

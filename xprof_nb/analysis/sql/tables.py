@@ -16,6 +16,7 @@ from xprof_nb.analysis.op_identity import costs_of, described_keys, in_cell, rea
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_hosts, chosen_parts
 from xprof_nb.analysis.sql.schema import columns
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
+from xprof_nb.model.columns import Columns
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import HostTrace
@@ -107,7 +108,7 @@ def _op_events(profile: ProfileData, selection: Selection) -> Parts:
         yield _executions(part, described_keys(profile, part.trace))
 
 
-def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
+def _executions(part: HostPart, described: Columns) -> pd.DataFrame:
     trace, ops = part.trace, part.trace.ops
     everything = len(part.rows) == len(ops)
 
@@ -115,7 +116,7 @@ def _executions(part: HostPart, described: pd.DataFrame) -> pd.DataFrame:
         return values if everything else values[part.rows]
 
     key, step = chosen(ops.key), chosen(steps_of_ops(trace))
-    numbers = np.append(step_spans(trace)["step"].to_numpy(np.int64), 0)
+    numbers = np.append(step_spans(trace)["step"], 0)
     of_key = ("program", "op", "category", "framework_op")
     return pd.DataFrame(
         {
@@ -140,8 +141,8 @@ def _repeated(text: str, rows: int) -> pd.Categorical:
     return pd.Categorical.from_codes(np.zeros(rows, np.int8), [text])
 
 
-def _by_key(texts: pd.Series[Any], key: NDArray[np.int32]) -> pd.Categorical:
-    codes, distinct = pd.factorize(texts.to_numpy(object))
+def _by_key(texts: NDArray[np.object_], key: NDArray[np.int32]) -> pd.Categorical:
+    codes, distinct = pd.factorize(texts)
     return pd.Categorical.from_codes(codes.astype(np.int32)[key], list(distinct))
 
 

@@ -17,6 +17,7 @@ from xprof_nb.analysis.timeline.curves import Rates, Samples
 from xprof_nb.analysis.timeline.lanes import Lanes, lay_out
 from xprof_nb.analysis.timeline.stretches import stretches
 from xprof_nb.formats.asynchronous import start_keys
+from xprof_nb.model.columns import Columns, taken
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -39,11 +40,11 @@ def op_times(trace: HostTrace) -> tuple[Ints, Ints]:
 def steps_of(_profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     """Return the steps of a device; an event is a row of `step_spans`."""
     spans = step_spans(trace)
-    rows = np.flatnonzero(spans["device_row"].isin([device, -1]))
-    mine = spans.iloc[rows]
+    rows = np.flatnonzero(np.isin(spans["device_row"], [device, -1]))
+    mine = taken(spans, rows)
     labels = [
         str(name) if str(number) in str(name) else f"{name} {number}"
-        for name, number in zip(mine["name"], mine["step"], strict=True)
+        for name, number in zip(mine["name"], mine["step"].tolist(), strict=True)
     ]
     code, names = pd.factorize(np.array(labels, object))
     return _laid_out(names, ["control"] * len(names), code, mine["start_ps"], mine["duration_ps"], rows)
@@ -77,7 +78,7 @@ def collectives_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes
 def collective_keys(profile: ProfileData, trace: HostTrace) -> NDArray[np.bool_]:
     """Return which keys are collectives; a start half is not where its done half, which reaches back, is known."""
     kinds = moving_keys(profile, trace)["kind"]
-    wanted = (kinds.notna() & ~kinds.isin(COPIES)).to_numpy(np.bool_, copy=True)
+    wanted = np.array([kind is not None and kind not in COPIES for kind in kinds], np.bool_)
     started = start_keys(trace.keys, profile.programs)
     wanted[started[started >= 0]] = False
     return wanted
@@ -115,7 +116,7 @@ def scopes_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
 
 def source_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     """Return the source lines that ops of a device came from; neighbours of the same line are one event."""
-    code_of_key, names = pd.factorize(described_keys(profile, trace)["source"].to_numpy(object))
+    code_of_key, names = pd.factorize(described_keys(profile, trace)["source"])
     return _stretched(trace, device, [(code_of_key, list(names))])
 
 
@@ -124,7 +125,7 @@ def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lan
 
     Ops that contain others are counted by what is in them, as in `xprof_nb.analysis.ops.corrected`.
     """
-    flops = described_keys(profile, trace)["flops"].fillna(0).to_numpy(np.float64, copy=True)
+    flops = np.nan_to_num(described_keys(profile, trace)["flops"])
     flops[np.unique(trace.ops.key[trace.ops.contains])] = 0
     peak = trace.devices[device].peaks.reference
     return Rates(ops, flops, (peak.value if peak is not None else 1.0) * 1e-12)
@@ -176,7 +177,7 @@ def _stretched(trace: HostTrace, device: int, levels: Sequence[tuple[NDArray[Any
     return _laid_out(names, [None] * len(names), *whole)
 
 
-def _of_ops(trace: HostTrace, described: pd.DataFrame, rows: Rows, start_ps: Ints, duration_ps: Ints) -> Lanes:
+def _of_ops(trace: HostTrace, described: Columns, rows: Rows, start_ps: Ints, duration_ps: Ints) -> Lanes:
     return _laid_out(_texts(described["op"]), _kinds(described), trace.ops.key[rows], start_ps, duration_ps, rows)
 
 
@@ -186,9 +187,9 @@ def _laid_out(names: Any, kinds: Any, code: Any, start_ps: Any, duration_ps: Any
     return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, rows)
 
 
-def _texts(column: pd.Series[Any]) -> list[str]:
+def _texts(column: NDArray[Any]) -> list[str]:
     return [str(text) for text in column]
 
 
-def _kinds(described: pd.DataFrame) -> list[str | None]:
+def _kinds(described: Columns) -> list[str | None]:
     return [kind if isinstance(kind, str) else None for kind in described["work_kind"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ _OP_FIELDS = (
 def _op(profile: ProfileData, trace: HostTrace, event: int) -> dict[str, Any]:
     """Return what an execution of an op is: costs are of one occurrence, rates over its self time."""
     ops = trace.ops
-    described = described_keys(profile, trace).iloc[int(ops.key[event])]
+    described = _of_key(profile, trace, int(ops.key[event]))
     seconds = float(ops.self_ps[event]) * 1e-12
     occurrences = int(ops.occurrences[event])
     flops, moved = (number(described[name] * occurrences) for name in ("flops", "bytes_accessed"))
@@ -118,7 +119,11 @@ def _op(profile: ProfileData, trace: HostTrace, event: int) -> dict[str, Any]:
     }
 
 
-def _identity(described: pd.Series[Any]) -> dict[str, Any]:
+def _of_key(profile: ProfileData, trace: HostTrace, key: int) -> dict[str, Any]:
+    return {name: column[key] for name, column in described_keys(profile, trace).items()}
+
+
+def _identity(described: Mapping[str, Any]) -> dict[str, Any]:
     names = ("program", "op", "category", "work_kind", "framework_op", "source")
     texts = {name: _bounded(described[name]) if isinstance(described[name], str) else None for name in names}
     return {**texts, "program_id": str(described["program_id"])}
@@ -130,14 +135,15 @@ def _op_it_names(profile: ProfileData, trace: HostTrace, stats: dict[str, str]) 
     if op is None:
         return {}
     described = described_keys(profile, trace)
-    mine = described[(described["op"] == op) & (described["program_id"].astype(str) == str(program))]
-    return _identity(mine.iloc[0]) if len(mine) else {"op": op, "program": stats.get("hlo_module")}
+    mine = np.flatnonzero((described["op"] == op) & (described["program_id"].astype(str) == str(program)))
+    if not len(mine):
+        return {"op": op, "program": stats.get("hlo_module")}
+    return _identity(_of_key(profile, trace, int(mine[0])))
 
 
 def _group(profile: ProfileData, trace: HostTrace, track: Track, event: int) -> dict[str, Any]:
     """Return what the ops of a scope or a source line have in common, from the first of them."""
-    described = described_keys(profile, trace).iloc[int(trace.ops.key[event])]
-    identity = _identity(described)
+    identity = _identity(_of_key(profile, trace, int(trace.ops.key[event])))
     name = "framework_op" if track.kind == "scopes" else "source"
     return {key: identity[key] for key in ("program", "program_id", name)}
 

@@ -157,9 +157,11 @@ def _device_work(profile: ProfileData, timeline: Timeline, host: int, device: in
     if device not in known:
         lanes = _derived(profile, timeline, "ops", host, device) or ops_of(profile, trace, device)
         links = _derived(profile, timeline, "collectives", host, device)
-        amounts = described_keys(profile, trace)[["flops", "bytes_accessed"]].fillna(0).to_numpy(np.float64, copy=True)
-        amounts[np.unique(trace.ops.key[trace.ops.contains])] = 0
-        flops, bytes_accessed = (Rates(lanes, np.ascontiguousarray(column), 1.0) for column in amounts.T)
+        described = described_keys(profile, trace)
+        amounts = [np.nan_to_num(described[name]) for name in ("flops", "bytes_accessed")]
+        for amount in amounts:
+            amount[np.unique(trace.ops.key[trace.ops.contains])] = 0
+        flops, bytes_accessed = (Rates(lanes, amount, 1.0) for amount in amounts)
         known[device] = _DeviceWork(flops, bytes_accessed, _exposed(profile, trace, lanes, links))
     return known[device]
 

@@ -14,6 +14,7 @@ from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.tracks import Timeline, timeline_of
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import stacked, taken
 from xprof_nb.model.profile import ProfileData
 
 MOST_OPEN = 64
@@ -126,12 +127,13 @@ def _step(profile: ProfileData, selection: Selection) -> tuple[int, int]:
         wanted = [
             selection.device is None or row < 0 or str(selection.device) in names[row] for row in spans["device_row"]
         ]
-        parts.append(spans[np.array(wanted, np.bool_)])
-    steps = pd.concat(parts)
-    mine = steps[steps["step"] == selection.step]
-    if not len(mine):
-        refuse("step", selection.step, map(str, sorted(set(steps["step"].astype(int)))))
-    return int(mine["start_ps"].min()), int((mine["start_ps"] + mine["duration_ps"]).max())
+        parts.append(taken(spans, np.array(wanted, np.bool_)))
+    steps = stacked(parts)
+    mine = steps["step"] == selection.step
+    if not mine.any():
+        refuse("step", selection.step, map(str, sorted(set(steps["step"].tolist()))))
+    start_ps = steps["start_ps"][mine]
+    return int(start_ps.min()), int((start_ps + steps["duration_ps"][mine]).max())
 
 
 def window(timeline: Timeline, start_ps: float | None, end_ps: float | None) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from xprof_nb.analysis.timeline.curves import Rates, Samples
 from xprof_nb.analysis.timeline.lanes import Lanes
 from xprof_nb.analysis.timeline.recorded import recorded
 from xprof_nb.errors import UsageError
+from xprof_nb.model.columns import are_texts
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -196,7 +197,7 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
 
     op_count = int(np.count_nonzero(trace.ops.device == device))
     spans = step_spans(trace)
-    step_count = int(spans["device_row"].isin([device, -1]).sum())
+    step_count = int(np.isin(spans["device_row"], [device, -1]).sum())
     if step_count:
         yield track("steps", "Steps", derived.steps_of, step_count)
     run_count = int(np.count_nonzero(trace.runs.device == device))
@@ -219,9 +220,9 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
         count = int(np.count_nonzero(collective[trace.ops.key] & (trace.ops.device == device)))
         if count:
             yield track("collectives", "Collectives", derived.collectives_of, count)
-    if described["framework_op"].notna().any():
+    if are_texts(described["framework_op"]).any():
         yield track("scopes", "Framework scopes", derived.scopes_of, None)
-    if described["source"].notna().any():
+    if are_texts(described["source"]).any():
         yield track("source", "Source", derived.source_of, None)
 
 

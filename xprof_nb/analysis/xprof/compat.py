@@ -19,7 +19,7 @@ from xprof_nb.analysis.ops import op_table as ops_of
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.analysis.xprof import gpu as xprof_gpu
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import as_frame, numbered
+from xprof_nb.model.columns import Columns, as_frame, numbered, taken
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import StepMarks
@@ -59,14 +59,14 @@ def _recorded_steps(marks: StepMarks, device: int) -> tuple[list[int], list[int]
     return marks.start_ps[mine].tolist(), (marks.start_ps + marks.duration_ps)[mine].tolist()
 
 
-def by_op(frame: pd.DataFrame) -> pd.DataFrame:
+def by_op(columns: Columns) -> Columns:
     """Sum an op table over devices and hosts."""
-    code, distinct = numbered(*(frame[name].tolist() for name in _IDENTITY))
-    merge = {**dict.fromkeys(frame, _first), "is_container": _any, **dict.fromkeys(_TIMES, _total)}
+    code, distinct = numbered(*(columns[name].tolist() for name in _IDENTITY))
+    merge = {**dict.fromkeys(columns, _first), "is_container": _any, **dict.fromkeys(_TIMES, _total)}
     merge |= dict.fromkeys(_COSTS, _known_total)
     last = [*_SUMS, "transfer_ps"]
-    names = [*_IDENTITY, *(name for name in frame if name not in {*_IDENTITY, *last}), *last]
-    return as_frame({name: merge[name](frame[name].to_numpy(), code, len(distinct)) for name in names})
+    names = [*_IDENTITY, *(name for name in columns if name not in {*_IDENTITY, *last}), *last]
+    return {name: merge[name](columns[name], code, len(distinct)) for name in names}
 
 
 def _first(values: NDArray[Any], code: NDArray[np.int64], count: int) -> NDArray[Any]:
@@ -101,29 +101,35 @@ COUNTS_ALL = {"program"}
 """Kinds of nodes that, as the root, count the self time of every op, those without a row of their own too."""
 
 
-def records(table: OpTable) -> pd.DataFrame:
+def records(table: OpTable) -> Columns:
     """Return the records xprof's op profile is built of: bytes over the time of each half, not of the transfer.
 
     Ops that other ops ran inside of have no costs; those named ``region…`` are left out.
     """
-    frame = by_op(with_one_roof(table.frame.assign(transfer_ps=0.0), table.stated_peaks))
-    frame.loc[~has_a_row(frame), _COSTS] = np.nan
-    return frame[~frame["op"].str.startswith("region")]
+    without_transfers = {**table.columns, "transfer_ps": np.zeros(len(table))}
+    columns = by_op(with_one_roof(without_transfers, table.stated_peaks))
+    without = ~has_a_row(columns)
+    for name in _COSTS:
+        columns[name][without] = np.nan
+    return taken(columns, np.array([not op.startswith("region") for op in columns["op"]], np.bool_))
 
 
-def has_a_row(frame: pd.DataFrame) -> pd.Series[bool]:
+def has_a_row(columns: Columns) -> NDArray[np.bool_]:
     """Return which ops xprof's op profile shows: those whose time is all their own, so no loop, call or branch."""
-    return np.isclose(frame["time_ps"], frame["self_time_ps"], rtol=1e-12, atol=0.5) | (frame["time_ps"] == 0)
+    time_ps, self_ps = (columns[name].astype(np.float64) for name in ("time_ps", "self_time_ps"))
+    return np.isclose(time_ps, self_ps, rtol=1e-12, atol=0.5) | (time_ps == 0)
 
 
 def ops(table: OpTable, total_ps: int) -> Answer:
     """Return the rows of xprof's ``hlo_stats``: one per program and op, over all cores."""
     peaks = table.stated_peaks
-    frame = by_op(with_one_roof(table.frame, peaks))
+    columns = by_op(with_one_roof(table.columns, peaks))
+    time_s = seconds(columns["time_ps"])
+    columns["hbm_bytes"] = hbm_as_xprof(columns)
+    frame = as_frame(rates(columns, peaks, total_ps, time_s, time_s))
     frame["host"] = "all"
     frame["device"] = f"all {len(table.devices)}"
-    frame = hbm_as_xprof(frame)
-    frame = _rates(frame, peaks, total_ps)
+    frame["wasted_fraction"] = wasted(frame)
     frame["bound_by"] = bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
@@ -131,17 +137,10 @@ def ops(table: OpTable, total_ps: int) -> Answer:
     return Answer(frame[COLUMNS], said, ("Numbers as xprof computes them.",))
 
 
-def hbm_as_xprof(frame: pd.DataFrame) -> pd.DataFrame:
-    """Book all bytes of an op without a breakdown by memory as HBM's."""
-    known = (frame["hbm_bytes"] > 0) | (frame["on_chip_read_bytes"] > 0) | (frame["on_chip_write_bytes"] > 0)
-    return frame.assign(hbm_bytes=frame["hbm_bytes"].where(known, frame["bytes_accessed"]))
-
-
-def _rates(frame: pd.DataFrame, peaks: Peaks, total_ps: int) -> pd.DataFrame:
-    time_s = seconds(frame["time_ps"])
-    frame = rates(frame, peaks, total_ps, time_s, time_s)
-    frame["wasted_fraction"] = wasted(frame)
-    return frame
+def hbm_as_xprof(table: Columns | pd.DataFrame) -> NDArray[np.float64]:
+    """Return the bytes of HBM: of an op without a breakdown by memory all of its bytes."""
+    known = (table["hbm_bytes"] > 0) | (table["on_chip_read_bytes"] > 0) | (table["on_chip_write_bytes"] > 0)
+    return np.where(known, table["hbm_bytes"], table["bytes_accessed"])
 
 
 def wasted(frame: pd.DataFrame) -> pd.Series[float]:

@@ -20,7 +20,7 @@ from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
 from xprof_nb.analysis.xprof.compat import bound_by, by_op, core_time_ps, hbm_as_xprof
 from xprof_nb.formats.framework_events import split_framework_op
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, words
 from xprof_nb.model.profile import ProfileData
 
 MOST_ROWS = 500
@@ -49,7 +49,7 @@ def framework_ops(profile: ProfileData, selection: Selection, table: OpTable) ->
 
 
 def _device_rows(profile: ProfileData, table: OpTable) -> pd.DataFrame:
-    records = by_op(with_one_roof(table.frame, table.stated_peaks))
+    records = as_frame(by_op(with_one_roof(table.columns, table.stated_peaks)))
     if not len(records):
         return pd.DataFrame(columns=["name", "type", "occurrences", *_SUMS])
     path = _paths_with_types(profile)
@@ -105,7 +105,7 @@ def _ranked(rows: pd.DataFrame, idle_ps: float, on: str, table: OpTable) -> pd.D
     frame["cumulative_busy_fraction"] = frame["busy_fraction"].cumsum()
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     peaks = table.stated_peaks
-    frame = hbm_as_xprof(frame)
+    frame["hbm_bytes"] = hbm_as_xprof(frame)
     for rate, amount in (
         ("flops_per_s", "flops"),
         ("model_flops_per_s", "model_flops"),

@@ -8,7 +8,9 @@ named it; kernels of one op name in a row within a step belong to the program of
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -54,7 +56,8 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
     if selection.device is None:
         devices += _silent_devices(parts)
     shown = tuple(replace(device, peaks=xprof_peaks(device)) for device in devices)
-    return OpTable(frame, sum(sum(part.total_ps.tolist()) for part in parts), shown)
+    columns = {name: frame[name].to_numpy() for name in frame}
+    return OpTable(columns, sum(sum(part.total_ps.tolist()) for part in parts), shown)
 
 
 def _silent_devices(parts: list[HostPart]) -> list[Device]:
@@ -75,15 +78,16 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     """Return one row per program and op of one host."""
     trace, table = part.trace, part.trace.kernels
     described = described_keys(profile, trace)
-    found = [_instruction(profile, row.program_id, row.op) for row in described[["program_id", "op"]].itertuples()]
+    ops = zip(described["program_id"].tolist(), described["op"], strict=True)
+    found = [_instruction(profile, program_id, op) for program_id, op in ops]
     in_hlo = np.array([*(item is not None for item in found), False])
     rows = part.rows[np.lexsort((table.start_ps[part.rows], table.stream[part.rows], table.device[part.rows]))]
     of_xla = in_hlo[trace.ops.key[rows]]
-    of_tensorflow = (table.framework_op[rows] >= 0) & (described["program"].to_numpy() == "")[trace.ops.key[rows]]
+    of_tensorflow = (table.framework_op[rows] >= 0) & (described["program"] == "")[trace.ops.key[rows]]
     rows, of_xla = rows[of_xla | of_tensorflow], of_xla[of_xla | of_tensorflow]
     if not len(rows):
         return pd.DataFrame()
-    key = _key_of_the_first(part, rows, of_xla, described["op"].to_numpy(object))
+    key = _key_of_the_first(part, rows, of_xla, described["op"])
     texts = [_tensorflow_op(text) for text in table.framework_ops]
     events = pd.DataFrame(
         {
@@ -99,7 +103,8 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
     lines = []
     for (of_key, name, text), occurrences, time_ps in sums.itertuples():
         if of_key >= 0:
-            line = _xla_row(profile, described.iloc[of_key], found[of_key], occurrences)
+            op = {name: values[of_key] for name, values in described.items()}
+            line = _xla_row(profile, op, found[of_key], occurrences)
         else:
             path, kind = texts[text]
             line = _other_row(f"{path}/{table.names[name]}", kind, path)
@@ -127,14 +132,14 @@ def _key_of_the_first(
 
 
 def _instruction(profile: ProfileData, program_id: int, op: str) -> Instruction | None:
-    program = readable_program(profile, int(program_id))
+    program = readable_program(profile, program_id)
     return None if program is None else program.instruction(op)
 
 
 def _xla_row(
-    profile: ProfileData, described: pd.Series[object], instruction: Instruction | None, occurrences: int
+    profile: ProfileData, described: Mapping[str, Any], instruction: Instruction | None, occurrences: int
 ) -> dict[str, object]:
-    program = readable_program(profile, int(str(described["program_id"])))
+    program = readable_program(profile, int(described["program_id"]))
     assert program is not None
     assert instruction is not None
     if program not in _costs:

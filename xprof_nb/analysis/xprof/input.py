@@ -19,6 +19,7 @@ from xprof_nb.analysis.selection import Selection, checked_hosts, chosen_hosts, 
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.analysis.xprof.steps import COLUMNS, steps_of_host
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import as_frame
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
@@ -110,7 +111,7 @@ def _category(name: str, kind: str) -> str:
 def _of_cores(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     tables = []
     for trace in chosen_hosts(profile, selection):
-        spans = step_spans(trace)
+        spans = as_frame(step_spans(trace))
         cores = [row for row, device in enumerate(trace.devices) if is_chosen(device, selection.device)]
         known = spans[(spans["kind"] != "inferred") & spans["device_row"].isin(cores)]
         if len(known):
@@ -145,14 +146,14 @@ def _of_cores(profile: ProfileData, selection: Selection) -> pd.DataFrame:
 
 def _core_times(profile: ProfileData, trace: HostTrace) -> pd.DataFrame:
     """Return the self times of each row of `step_spans` by what xprof books them as."""
-    category = described_keys(profile, trace)["category"].astype(str).to_numpy()
+    category = described_keys(profile, trace)["category"].astype(str)
     kind = np.select(
         [category == "infeed", category == "outfeed", np.isin(category, _HOST_TRANSFERS)],
         ["infeed", "outfeed", "host_transfer"],
         default="compute",
     )
     rows = steps_of_ops(trace)
-    count, of_op = len(step_spans(trace)), kind[trace.ops.key]
+    count, of_op = len(step_spans(trace)["step"]), kind[trace.ops.key]
     sums = {}
     for name in ("compute", "infeed", "outfeed", "host_transfer"):
         mine = (rows >= 0) & (of_op == name)

@@ -18,7 +18,7 @@ from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.xprof.compat import by_op, core_time_ps, hbm_as_xprof
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import as_frame, words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 
@@ -54,7 +54,7 @@ COLUMNS = [
 def roofline(profile: ProfileData, selection: Selection, table: OpTable) -> Answer:
     """Return xprof's rows: per choice of counting infeed and outfeed the whole program, rank 0, and its ops."""
     peaks = table.stated_peaks
-    records = _by_memory(by_op(with_one_roof(table.frame, peaks)))
+    records = _by_memory(table, peaks)
     total_ps = core_time_ps(profile, selection)
     has_steps = bool(table.devices) and table.devices[0].backend == "tpu"  # of GPUs xprof keeps none by op
     steps = _step_records(profile, selection, peaks) if has_steps else []
@@ -72,8 +72,9 @@ def roofline(profile: ProfileData, selection: Selection, table: OpTable) -> Answ
     return Answer(frame[COLUMNS], said, tuple(notes))
 
 
-def _by_memory(records: pd.DataFrame) -> pd.DataFrame:
-    frame = records.astype({"program_id": str})
+def _by_memory(table: OpTable, peaks: Peaks) -> pd.DataFrame:
+    """Return the ops with their traffic by memory, 0 where it is unknown."""
+    frame = as_frame(by_op(with_one_roof(table.columns, peaks))).astype({"program_id": str})
     for way in ("read", "write"):
         cmem = frame[f"cmem_{way}_bytes"].fillna(0)
         frame[f"cmem_{way}_bytes"] = cmem
@@ -89,21 +90,18 @@ _Steps = list[tuple[int, pd.DataFrame, float]]
 def _step_records(profile: ProfileData, selection: Selection, peaks: Peaks) -> _Steps:
     """Return number, records and core time of each step that was recorded for the devices."""
     spans = [step_spans(trace) for trace in chosen_hosts(profile, selection)]
-    numbers = sorted({int(number) for frame in spans for number in frame.loc[frame["kind"] == "recorded", "step"]})
+    numbers = sorted({int(number) for frame in spans for number in frame["step"][frame["kind"] == "recorded"]})
     if selection.step is not None:
         numbers = []
     tables = [(number, op_table(profile, replace(selection, step=number))) for number in numbers]
-    return [
-        (number, _by_memory(by_op(with_one_roof(table.frame, peaks))), float(table.total_ps))
-        for number, table in tables
-    ]
+    return [(number, _by_memory(table, peaks), float(table.total_ps)) for number, table in tables]
 
 
 def _step_block(steps: _Steps, include: bool, peaks: Peaks) -> pd.DataFrame:
     """Return the program row of the average step and of each step: xprof has no others of steps."""
     rows = [_program(records, total_ps, include) for _, records, total_ps in steps]
     sums = pd.DataFrame(rows)[["time_ps", *_SUMS]].sum() if rows else dict.fromkeys(["time_ps", *_SUMS], 0.0)
-    frame = _rated(hbm_as_xprof(pd.DataFrame([{**_PROGRAM, **sums}, *rows])), peaks)
+    frame = _rated(pd.DataFrame([{**_PROGRAM, **sums}, *rows]), peaks)
     frame.loc[0, "time_ps"] = frame.loc[0, "time_ps"] / max(len(rows), 1)
     labels = ["Average", *(str(number) for number, _, _ in steps)]
     shares = {"self_time_fraction": 0.0, "cumulative_self_time_fraction": 0.0}
@@ -116,7 +114,7 @@ def _block(records: pd.DataFrame, total_ps: float, include: bool, peaks: Peaks) 
     program = _program(records, total_ps, include)
     ops = records if include else records[~records["category"].isin(_FEEDS)]
     ops = ops.sort_values(["self_time_ps", "op"], ascending=[False, True]).head(MOST_OPS)
-    frame = _rated(hbm_as_xprof(pd.concat([pd.DataFrame([program]), ops], ignore_index=True)), peaks)
+    frame = _rated(pd.concat([pd.DataFrame([program]), ops], ignore_index=True), peaks)
     frame["step"] = "Total"
     frame["rank"] = np.arange(len(frame))
     whole_ps = program["time_ps"]
@@ -143,7 +141,7 @@ def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rated(frame: pd.DataFrame, peaks: Peaks) -> pd.DataFrame:
-    frame = frame.copy()
+    frame = frame.assign(hbm_bytes=hbm_as_xprof(frame))
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
 
     def over(amount: pd.Series[float], by: pd.Series[float]) -> pd.Series[float]:

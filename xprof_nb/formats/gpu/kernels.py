@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xprof_nb.formats import plausible
 from xprof_nb.formats.gpu import launches as gpu_launches
 from xprof_nb.formats.gpu import names as gpu_names
-from xprof_nb.formats.gpu.streams import Streams, gpu_planes, read_streams, traced
+from xprof_nb.formats.gpu.streams import Streams, read_streams, traced
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.kernels import Kernels, Launches
 
@@ -24,7 +24,7 @@ def read_kernels(read_space: Callable[[], XSpace]) -> Kernels:
     """Return the kernels of the GPUs of a host, decoded anew: few questions ask for them."""
     space = read_space()
     plausible.mend(space)
-    streams, _ = traced(read_streams(gpu_planes(space)))
+    streams, _ = traced(read_streams(space))
     host = space.plane("/host:CPU")
     launched = gpu_launches.find_launches(streams, host)
     return kernel_table(streams, launched, gpu_launches.root_groups(streams, launched, host))

@@ -16,6 +16,7 @@ from xprof_nb.formats.gpu.streams import ABSENT, Streams
 from xprof_nb.formats.tpu.lines import inside, last_begun
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns, coded
+from xprof_nb.model.kept import kept_with_first
 from xprof_nb.model.trace import StepMarks
 
 Ints = NDArray[np.int64]
@@ -74,16 +75,14 @@ class Launched:
         return inside(row, marks.start_ps, marks.duration_ps, asked_ps).astype(np.int32)
 
 
+@kept_with_first
 def find_launches(streams: Streams, host: XPlane | None) -> Launched:
     """Return what the host plane tells of the launches."""
     unknown = np.full(len(streams), -1, np.int64)
-    nothing = Launched(unknown, unknown, streams.column("start_ps"), unknown, (), unknown, _executor_calls(None), 0, 0)
-    if host is None or not len(streams):
-        return nothing
-    launches = _driver_calls(host)
+    launches = _driver_calls(host) if host is not None and len(streams) else None
+    if host is None or launches is None or not len(launches["correlation_id"]):
+        return Launched(unknown, unknown, streams.column("start_ps"), unknown, (), unknown, _executor_calls(None), 0, 0)
     number = launches["correlation_id"]
-    if not len(number):
-        return nothing
     at = np.minimum(np.searchsorted(number, streams.column("correlation_id")), len(number) - 1)
     at = np.where(number[at] == streams.column("correlation_id"), at, -1)
 

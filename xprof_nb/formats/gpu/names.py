@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xprof_nb.formats.gpu.launches import Launched
 from xprof_nb.formats.gpu.streams import ABSENT, Streams
 from xprof_nb.model import kernels as k
+from xprof_nb.model.kept import kept_with_first
 
 Codes = NDArray[np.int64]
 Texts = NDArray[np.object_]
@@ -45,6 +46,7 @@ class FrameworkOp(NamedTuple):
     kind: str | None
 
 
+@kept_with_first
 def kinds(streams: Streams, launched: Launched) -> Codes:
     """Return what each event is, as rows of `xprof_nb.model.kernels.KINDS`.
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.formats.gpu.device import GPU
-from xprof_nb.formats.stats import StatColumn
+from xprof_nb.formats.stats import StatColumn, joined
 from xprof_nb.formats.xspace import XPlane, XSpace
-from xprof_nb.model.columns import Columns, stacked
+from xprof_nb.model.columns import Columns, stacked, taken
+from xprof_nb.model.kept import kept_with_first
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int64]
@@ -91,64 +92,62 @@ def is_derived(line_id: int, name: str) -> bool:
     return (line_id - first) % 2**32 < count or name in _DERIVED_NAMES
 
 
-def read_streams(planes: Sequence[XPlane]) -> Streams:
-    """Return what the streams of some GPU planes ran; ``device`` is the row of the plane."""
-    vocabulary: dict[str, dict[str, int]] = {name: {} for name in ("name", "stream", *_TEXT_STATS)}
-    parts = []
-    line_count = derived_count = 0
+@kept_with_first
+def read_streams(space: XSpace) -> Streams:
+    """Return what the streams of a host's GPUs ran; ``device`` is the row of `gpu_planes`, of which there is one."""
+    planes = gpu_planes(space)
+    parts: list[Columns] = []
+    tables = []
+    line_count = name_count = derived_count = 0
     for device, plane in enumerate(planes):
-        derived = np.array([is_derived(*line) for line in zip(plane.lines.id.tolist(), plane.lines.name, strict=True)])
-        lines = plane.events.line
-        on_stream = ~derived[lines] if len(derived) else np.zeros(0, np.bool_)
+        events = plane.events
+        derived = [is_derived(*line) for line in zip(plane.lines.id.tolist(), plane.lines.name, strict=True)]
+        on_stream = ~np.array([*derived, False])[events.line]
         derived_count += int((~on_stream).sum())
-        rows = np.flatnonzero(on_stream & (plane.events.metadata >= 0))
-        columns = _plane_events(plane, rows, vocabulary)
-        columns["device"] = np.full(len(columns["row"]), device, np.int64)
-        columns["line"] = lines[columns["row"]].astype(np.int64) + line_count
+        rows, stats = _busy(plane, np.flatnonzero(on_stream & (events.metadata >= 0)))
+        part = {
+            "device": np.full(len(rows), device, np.int64),
+            "line": events.lines_of(rows).astype(np.int64) + line_count,
+            "name": events.metadata[rows].astype(np.int64) + name_count,
+            "start_ps": events.starts_of(rows),
+            "duration_ps": events.duration_ps[rows],
+            "occurrences": np.maximum(events.occurrences[rows], 1),
+        }
+        parts.append(part)
+        tables.append(stats)
         line_count += len(plane.lines)
-        parts.append(columns)
-    events = stacked(parts)
-    order = np.lexsort((events["start_ps"], events["device"]))
-    events = {name: values[order] for name, values in events.items()}
-    return Streams(events, {column: list(codes) for column, codes in vocabulary.items()}, derived_count)
+        name_count += len(plane.metadata)
+    columns, texts = stacked(parts), {}
+    columns["stream"], texts["stream"] = _in_use(columns["line"], [name for each in planes for name in each.lines.name])
+    columns["name"], texts["name"] = _in_use(columns["name"], [name for each in planes for name in each.metadata.name])
+    whole = joined(tables)
+    for column, stat in zip(_TEXT_STATS, whole, strict=False):
+        codes, texts[column] = stat.texts()
+        columns[column] = codes.astype(np.int64)
+    for column, stat in zip(_NUMBER_STATS, whole[len(_TEXT_STATS) :], strict=True):
+        columns[column] = stat.ints(ABSENT)
+    return Streams(taken(columns, np.lexsort((columns["start_ps"], columns["device"]))), texts, derived_count)
 
 
+@kept_with_first
 def traced(streams: Streams) -> tuple[Streams, Ints]:
     """Return the streams with the devices that have events numbered anew, and the planes those are of."""
     planes, device = np.unique(streams.codes("device"), return_inverse=True)
     return replace(streams, events={**streams.events, "device": device}), planes
 
 
-def _plane_events(plane: XPlane, rows: Ints, vocabulary: dict[str, dict[str, int]]) -> Columns:
+def _busy(plane: XPlane, rows: Ints) -> tuple[Ints, list[StatColumn]]:
+    """Return the events that take time of the device, and the stats that tell what they are."""
     stats = plane.stats_of(rows, *_TEXT_STATS.values(), *_NUMBER_STATS.values(), *_BOOKKEEPING)
-    idle = np.logical_or.reduce([stat.present for stat in stats[-len(_BOOKKEEPING) :]])
-    busy = np.flatnonzero(~idle)
-    rows, stats = rows[busy], tuple(stat.take(busy) for stat in stats)
-    events = plane.events
-    columns: Columns = {
-        "row": rows,
-        "start_ps": events.starts_of(rows),
-        "duration_ps": events.duration_ps[rows],
-        "occurrences": np.maximum(events.occurrences[rows], 1),
-        "name": _shared_codes(events.metadata[rows], plane.metadata.name, vocabulary["name"]),
-        "stream": _shared_codes(events.lines_of(rows), plane.lines.name, vocabulary["stream"]),
-    }
-    for column, stat in zip(_TEXT_STATS, stats, strict=False):
-        columns[column] = _shared_codes(*stat.texts(), vocabulary[column])
-    for column, stat in zip(_NUMBER_STATS, stats[len(_TEXT_STATS) :], strict=False):
-        columns[column] = _numbers(stat)
-    return columns
+    wanted = len(stats) - len(_BOOKKEEPING)
+    busy = ~np.logical_or.reduce([stat.present for stat in stats[wanted:]])
+    return rows[busy], [stat.take(busy) for stat in stats[:wanted]]
 
 
-def _shared_codes(codes: NDArray[np.int32], texts: Sequence[str], vocabulary: dict[str, int]) -> Codes:
-    """Return codes of one plane as codes of all planes; only texts in use get one. -1 stays."""
-    used = np.unique(codes)
-    shared = np.full(len(texts) + 1, -1, np.int64)
-    for code in used[used >= 0].tolist():
-        shared[code] = vocabulary.setdefault(texts[code], len(vocabulary))
-    return shared[codes]
-
-
-def _numbers(stat: StatColumn) -> Ints:
-    """Return whole numbers, `ABSENT` where there is none; some writers put them in text."""
-    return stat.ints(ABSENT)
+def _in_use(codes: Codes, texts: Sequence[str]) -> tuple[Codes, list[str]]:
+    """Return codes of the distinct texts that occur, and those."""
+    number: dict[str, int] = {}
+    shared = np.empty(len(texts), np.int64)
+    for code in np.flatnonzero(np.bincount(codes, minlength=len(texts))).tolist():
+        shared[code] = number.setdefault(texts[code], len(number))
+    return shared[codes], list(number)

@@ -35,11 +35,11 @@ def rows_of(plane: XPlane, names: Sequence[str]) -> NDArray[np.int64]:
 def device_times(plane: XPlane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return start and duration on the device's clock, on the host's where the runtime does not give them."""
     events = plane.events
-    offset, duration = plane.event_stats("device_offset_ps", "device_duration_ps")
+    offset, duration = plane.stats_of(rows, "device_offset_ps", "device_duration_ps")
     has_offset = offset.present & (np.abs(offset.ints()) <= plausible.LARGEST_SPAN_PS)
     has_duration = duration.present & (duration.ints() >= 0) & (duration.ints() <= plausible.LONGEST_PS)
-    start_ps = np.where(has_offset, offset.ints(), events.start_ps)[rows]
-    return start_ps, np.where(has_duration, duration.ints(), events.duration_ps)[rows]
+    start_ps = np.where(has_offset, offset.ints(), events.starts_of(rows))
+    return start_ps, np.where(has_duration, duration.ints(), events.duration_ps[rows])
 
 
 def op_events(plane: XPlane, device: int) -> Columns:
@@ -60,7 +60,7 @@ def op_events(plane: XPlane, device: int) -> Columns:
         "start_ps": start_ps,
         "duration_ps": duration_ps,
         "self_ps": nesting.shared_times(group, parent, start_ps, end_ps),
-        "host_start_ps": events.start_ps[rows],
+        "host_start_ps": events.starts_of(rows),
         "host_duration_ps": events.duration_ps[rows],
         "occurrences": np.maximum(events.occurrences[rows], 1),
         "contains": nesting.containers(parent),
@@ -73,14 +73,16 @@ def program_runs(planes: Sequence[XPlane]) -> ProgramRuns:
     for device, plane in enumerate(planes):
         rows = rows_of(plane, MODULES)
         events = plane.events
-        named = [split_program_label(plane.metadata.name[row]) for row in events.metadata[rows]]
+        entries, entry = np.unique(events.metadata[rows], return_inverse=True)
+        named = [split_program_label(plane.metadata.name[row]) for row in entries]
+        (run_id,) = plane.stats_of(rows, "run_id")
         parts.append(
             {
                 "device": np.full(len(rows), device, np.int32),
-                "program_id": np.array([program_id for _, program_id in named], np.uint64),
-                "program": np.array([*(name for name, _ in named), None], object)[:-1],
-                "run_id": plane.event_stat("run_id").ints()[rows],
-                "start_ps": events.start_ps[rows],
+                "program_id": np.array([program_id for _, program_id in named], np.uint64)[entry],
+                "program": texts(name for name, _ in named)[entry],
+                "run_id": run_id.ints(),
+                "start_ps": events.starts_of(rows),
                 "duration_ps": events.duration_ps[rows],
             }
         )
@@ -100,7 +102,7 @@ def step_marks(planes: Sequence[XPlane]) -> StepMarks:
             {
                 "name": np.array([*names, None], object)[:-1],
                 "number": plausible.step_numbers(numbers),
-                "start_ps": plane.events.start_ps[rows],
+                "start_ps": plane.events.starts_of(rows),
                 "duration_ps": plane.events.duration_ps[rows],
                 "device": np.full(len(rows), device, np.int32),
             }

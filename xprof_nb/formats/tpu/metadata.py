@@ -6,11 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.formats import plausible
+from xprof_nb.formats.stats import StatColumn
 from xprof_nb.formats.varint import read_varint
 from xprof_nb.formats.xspace import XPlane
 from xprof_nb.model.columns import Columns
 
 _HBM, _CMEM, _READ, _WRITE = 1, 2, 1, 2
+_STATS = ("program_id", "symbol_id", "memory_access_breakdown")
+_WORDS = {
+    "category": "hlo_category",
+    "framework_op": "tf_op",
+    "source": "source",
+    "duplicate_of": "deduplicated_name",
+}
+_AMOUNTS = ("flops", "model_flops", "bytes_accessed")
 _TRAFFIC = ["hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes", "cmem_read_bytes", "cmem_write_bytes"]
 
 
@@ -18,20 +27,17 @@ def op_keys(plane: XPlane) -> Columns:
     """Return one row per event metadata of the plane, with the identity and the costs of an op."""
     metadata = plane.metadata
     shown = [display or name for name, display in zip(metadata.name, metadata.display_name, strict=True)]
-    program_id, symbol_id = plane.metadata_stat("program_id"), plane.metadata_stat("symbol_id").ints()
-    traffic = [_traffic(blob) for blob in plane.metadata_stat("memory_access_breakdown").blobs()]
+    program_id, symbol_id, breakdown, *stats = plane.metadata_stats(*_STATS, *_WORDS.values(), *_AMOUNTS)
+    words = {name: _texts(stat) for name, stat in zip(_WORDS, stats, strict=False)}
+    amounts = {name: plausible.amounts(stat) for name, stat in zip(_AMOUNTS, stats[len(words) :], strict=True)}
+    traffic = [_traffic(blob) for blob in breakdown.blobs()]
     return {
         "program_id": program_id.ints().view(np.uint64),
         "op": np.array([*shown, None], object)[:-1],
         "hlo_text": np.array([*metadata.name, None], object)[:-1],
-        "category": _texts(plane, "hlo_category"),
-        "framework_op": _texts(plane, "tf_op"),
-        "source": _texts(plane, "source"),
-        "duplicate_of": _texts(plane, "deduplicated_name"),
-        "flops": plausible.amounts(plane.metadata_stat("flops")),
-        "model_flops": plausible.amounts(plane.metadata_stat("model_flops")),
-        "bytes_accessed": plausible.amounts(plane.metadata_stat("bytes_accessed")),
-        "is_op": program_id.present & (symbol_id != 0),
+        **words,
+        **amounts,
+        "is_op": program_id.present & (symbol_id.ints() != 0),
         **dict(zip(_TRAFFIC, np.array(traffic, np.float64).reshape(-1, len(_TRAFFIC)).T, strict=True)),
     }
 
@@ -49,8 +55,8 @@ def varint_fields(message: bytes) -> list[tuple[int, int]]:
     return fields
 
 
-def _texts(plane: XPlane, stat: str) -> NDArray[np.object_]:
-    codes, labels = plane.metadata_stat(stat).texts()
+def _texts(stat: StatColumn) -> NDArray[np.object_]:
+    codes, labels = stat.texts()
     return np.array([*labels, None], dtype=object)[codes]
 
 
