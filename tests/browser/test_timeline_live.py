@@ -178,7 +178,7 @@ def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screensho
     expect(view.details).to_contain_text("self time")
     stage, details = view.area.locator(".jp-Timeline-stage").bounding_box(), view.details.bounding_box()
     assert stage["y"] + stage["height"] <= details["y"]
-    resizer = view.area.locator(".jp-Timeline-resize").bounding_box()
+    resizer = view.area.locator(".jp-XprofEdge").bounding_box()
     assert resizer["y"] + resizer["height"] <= details["y"]
     screenshot(page, "timeline-document-light")
     assert lab.ask("GET", "api/kernels") == []

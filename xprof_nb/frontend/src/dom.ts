@@ -54,3 +54,9 @@ export function adoptStyle(el: HTMLElement, css: string): void {
     home.append(h('style', { data: { xprofNb: '' } }, css));
   }
 }
+
+/** Whether the person has marked text in an element. */
+export function hasMarkedText(el: HTMLElement): boolean {
+  const selection = document.getSelection();
+  return selection !== null && !selection.isCollapsed && el.contains(selection.anchorNode);
+}

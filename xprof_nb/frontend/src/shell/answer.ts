@@ -1,13 +1,14 @@
 /** The frame of every view that is one answer: sentence, pictures, table; it asks again, follows and is followed. */
 import type { Columns } from '../columns';
-import { adoptStyle, button, h } from '../dom';
-import { count, time } from '../format';
+import { adoptStyle, h } from '../dom';
+import { count } from '../format';
 import { type Answer, type Host, isAbort, type Mount, type Mounted, type Params } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { text } from '../payload';
 import answerStyle from '../style/answer.css?inline';
 import shellStyle from '../style/shell.css?inline';
+import { columnChooser } from '../table/chooser';
 import { type FieldOptions, fieldsOf } from '../table/fields';
 import { Grid } from '../table/grid';
 import gridStyle from '../table/style.css?inline';
@@ -15,12 +16,15 @@ import { followTheme } from '../theme';
 import { isSame, opOf } from './choice';
 import { header } from './header';
 import { KeyHelp } from './key_help';
-import { type Choice, described, type Filters, type Link, linkOf, paramsOf } from './link';
+import { type Choice, type Filters, type Link, linkOf, narrowedParams } from './link';
+import { NarrowedBar } from './narrowed';
 import { emptyBox, notesBox } from './notes';
 import { copyText, downloadText, fileName } from './save';
 import { showFailure, showWaiting } from './status';
 
 const MOST_ROWS = 100_000;
+const FILTER_HELP =
+  'Words that a row must have. op:conv looks in one column; self_time>1ms and share>=5% compare numbers.';
 
 /** A part of a view above its table: a chart, tiles, a tree. */
 export interface Part {
@@ -70,7 +74,7 @@ export class AnswerFrame implements Mounted {
   private readonly _stops: (() => void)[] = [];
   private readonly _sentence = h('p', { class: 'jp-XprofAnswer-sentence' });
   private readonly _notes = h('div', {});
-  private readonly _narrowed = h('div', { class: 'jp-XprofAnswer-narrowed', attrs: { hidden: '' } });
+  private readonly _narrowed = new NarrowedBar(() => this.narrow({}));
   private readonly _empty = h('div', {});
   private readonly _counted = h('span', { class: 'jp-XprofAnswer-counted', attrs: { role: 'status' } });
   private readonly _status = h('div', {});
@@ -93,11 +97,12 @@ export class AnswerFrame implements Mounted {
     this._total = snapshot.rowsTotal ?? snapshot.table.rows;
     this.grid = new Grid(snapshot.title || _spec.label, {
       choose: (row) => this._choose(row),
-      changed: () => this._shownChanged()
+      changed: () => this._shownChanged(),
+      copy: (text) => this._copy(text)
     });
     this._filter = h('input', {
       class: 'jp-XprofAnswer-filter',
-      title: 'Words that a row must have; name:word looks in one column',
+      title: FILTER_HELP,
       attrs: { type: 'search', placeholder: 'filter', 'aria-label': 'Filter rows' },
       on: {
         input: () => {
@@ -105,7 +110,7 @@ export class AnswerFrame implements Mounted {
         }
       }
     });
-    this._help = new KeyHelp(() => this.grid.node.focus());
+    this._help = new KeyHelp(() => this.grid.focus());
     this._bindings = this._keys();
     this._parts = _spec.parts?.(this) ?? [];
     this.node = this._compose();
@@ -259,9 +264,8 @@ export class AnswerFrame implements Mounted {
     this._mark(choice, true);
     if (JSON.stringify(filters) !== JSON.stringify(this._filters)) {
       this._filters = filters;
-      this._showNarrowed();
-      const cleared = { host: null, device: null, step: null, window_ps: null };
-      this.ask('Narrowing', { ...cleared, ...given(this.host.snapshot.params), ...paramsOf(filters) });
+      this._narrowed.update(filters);
+      this.ask('Narrowing', narrowedParams(this.host.snapshot.params, filters));
     }
   }
 
@@ -276,15 +280,6 @@ export class AnswerFrame implements Mounted {
     }
   }
 
-  private _showNarrowed(): void {
-    const words = described(this._filters, time);
-    this._narrowed.hidden = words === '';
-    this._narrowed.replaceChildren(
-      h('span', {}, `Narrowed to ${words}`),
-      button('Show all', { class: 'jp-XprofButton', click: () => this.narrow({}) })
-    );
-  }
-
   private _compose(): HTMLElement {
     const { snapshot } = this.host;
     const root = h(
@@ -296,14 +291,15 @@ export class AnswerFrame implements Mounted {
       header(this.host, this._menu()),
       this._sentence,
       this._notes,
-      this._narrowed,
+      this._narrowed.node,
       ...this._parts.map((part) => part.node),
       h(
         'div',
         { class: 'jp-XprofAnswer-bar' },
         ...(this._spec.tools?.(this) ?? []),
         this._filter,
-        this._counted
+        this._counted,
+        columnChooser(this.grid)
       ),
       this.grid.node,
       this._empty,
@@ -359,7 +355,9 @@ export class AnswerFrame implements Mounted {
       run: () => {}
     });
     return [
-      shown('← ↑ → ↓', 'move in the table'),
+      shown('← ↑ → ↓', 'move in the table; ↑ from its first row goes to the heads'),
+      shown('Shift ← →', 'on a head: make the column narrower or wider'),
+      shown('Alt ← →', 'on a head: move the column'),
       shown('Enter', 'choose a row: the other views of the run follow'),
       shown('Ctrl C', 'copy the row'),
       { keys: ['/'], label: '/', what: 'filter', run: () => this._filter.focus() },
@@ -381,13 +379,9 @@ export class AnswerFrame implements Mounted {
     } else if (this._filter.value !== '') {
       this._filter.value = '';
       this.grid.filter = '';
-      this.grid.node.focus();
+      this.grid.focus();
     } else if (Object.keys(this.link.choice).length > 0) {
       this.choose({});
     }
   }
-}
-
-function given(params: Params): Params {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
 }

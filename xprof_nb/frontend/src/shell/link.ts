@@ -92,3 +92,16 @@ export function described({ host, device, step, window_ps }: Filters, time: (ps:
     .filter(Boolean)
     .join(', ');
 }
+
+/** The parameters of a question about what a run is narrowed to, where a view was opened with some of its own. */
+export function narrowedParams(opened: Params, filters: Filters): Params {
+  const given = Object.entries(opened).filter(([, value]) => value !== null && value !== undefined);
+  return {
+    host: null,
+    device: null,
+    step: null,
+    window_ps: null,
+    ...Object.fromEntries(given),
+    ...paramsOf(filters)
+  };
+}

@@ -5,6 +5,8 @@ import { type Anchor, hideOverlay, showOverlay } from './overlay';
 export interface MenuItem {
   readonly label: string;
   readonly hint?: string;
+  /** Of one that is on or off; the menu stays open. */
+  isChecked?(): boolean;
   run(): void;
 }
 
@@ -22,17 +24,7 @@ export class Popup {
 
   open(items: readonly MenuItem[], anchor: Anchor, align: 'left' | 'right'): void {
     this.node.replaceChildren(
-      ...items.map((item) =>
-        button(item.label, {
-          class: 'jp-XprofMenu-item',
-          title: item.hint,
-          attrs: { role: 'menuitem', tabindex: -1 },
-          click: () => {
-            this.close(false);
-            item.run();
-          }
-        })
-      )
+      ...items.map((item) => (item.isChecked === undefined ? this._action(item) : checkItem(item)))
     );
     showOverlay(this.node, anchor, align);
     this._entries()[0]?.focus();
@@ -47,6 +39,18 @@ export class Popup {
     }
   }
 
+  private _action(item: MenuItem): HTMLElement {
+    return button(item.label, {
+      class: 'jp-XprofMenu-item',
+      title: item.hint,
+      attrs: { role: 'menuitem', tabindex: -1 },
+      click: () => {
+        this.close(false);
+        item.run();
+      }
+    });
+  }
+
   private readonly _outside = (event: Event) => {
     if (!event.composedPath().includes(this.node)) {
       this.close(false);
@@ -54,7 +58,7 @@ export class Popup {
   };
 
   private _entries(): HTMLElement[] {
-    return [...this.node.querySelectorAll<HTMLElement>('[role=menuitem]')];
+    return [...this.node.querySelectorAll<HTMLElement>('[role^=menuitem]')];
   }
 
   private _keyPressed(event: KeyboardEvent): void {
@@ -70,4 +74,17 @@ export class Popup {
       this.close(true);
     }
   }
+}
+
+function checkItem(item: MenuItem): HTMLElement {
+  const element = button(item.label, {
+    class: 'jp-XprofMenu-item',
+    title: item.hint,
+    attrs: { role: 'menuitemcheckbox', tabindex: -1, 'aria-checked': item.isChecked?.() ?? false },
+    click: () => {
+      item.run();
+      element.setAttribute('aria-checked', String(item.isChecked?.() ?? false));
+    }
+  });
+  return element;
 }

@@ -12,7 +12,13 @@ export interface Field {
   readonly title: string;
   /** In px, until somebody drags it. */
   readonly width: number;
+  /** In px: numbers are never cut. */
+  readonly leastWidth: number;
   readonly isText: boolean;
+  /** Whether it stands in the table until somebody asks for it. */
+  readonly isShown: boolean;
+  /** The unit of its numbers, empty when they have none. */
+  readonly unit: string;
   value(row: number): Value;
   /** What the cell says. */
   text(row: number): string;
@@ -28,35 +34,59 @@ export interface FieldOptions {
   readonly width?: number;
 }
 
-const TEXT_WIDTH = 160;
-const NAME_WIDTH = 240;
-const NUMBER_WIDTH = 96;
+const LEAST_TEXT_WIDTH = 48;
+const MOST_TEXT_WIDTH = 200;
+const MOST_NAME_WIDTH = 280;
+const MOST_HEAD_WIDTH = 140;
+const HEAD_CHARACTER_PX = 8.4;
 const CHARACTER_PX = 7.5;
-const PADDING_PX = 26;
+const PADDING_PX = 18;
+const ARROW_PX = 10;
+/** How many rows, evenly spread, tell how wide a column is. */
+const SAMPLED_ROWS = 200;
 
-/** The fields of a table: those that are wanted and there, or all of it. */
+/** The fields of a table: those that are wanted and there, then the rest of it, which is out of sight at first. */
 export function fieldsOf(table: Columns, wanted: readonly (string | FieldOptions)[] = []): Field[] {
-  const all = table.names;
-  const options = (wanted.length > 0 ? wanted : all).map((one) =>
-    typeof one === 'string' ? { name: one } : one
+  const options = wanted
+    .map((one) => (typeof one === 'string' ? { name: one } : one))
+    .filter(({ name }) => table.names.includes(name));
+  const named = new Set(options.map(({ name }) => name));
+  const others = table.names.filter((name) => !named.has(name)).map((name) => ({ name }));
+  const isAll = options.length === 0;
+  return [...options, ...others].map((one, index) =>
+    fieldOf(table, one, index === 0, isAll || named.has(one.name))
   );
-  return options
-    .filter(({ name }) => all.includes(name))
-    .map((one, index) => fieldOf(table, one, index === 0));
 }
 
-function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean): Field {
+function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShown: boolean): Field {
   const { name } = options;
   const label = options.label ?? heading(name);
   const title = options.title ?? name;
-  const atLeast = Math.round(label.length * CHARACTER_PX + PADDING_PX);
+  const headWidth = Math.min(
+    Math.round(label.length * HEAD_CHARACTER_PX) + PADDING_PX + ARROW_PX,
+    MOST_HEAD_WIDTH
+  );
   if (table.strings.has(name)) {
     const value = (row: number) => stringAt(table, name, row);
     const text = (row: number) => value(row) ?? MISSING;
-    const width = options.width ?? Math.max(isFirst ? NAME_WIDTH : TEXT_WIDTH, atLeast);
-    return { name, label, title, width, isText: true, value, text, exact: text };
+    const most = isFirst ? MOST_NAME_WIDTH : MOST_TEXT_WIDTH;
+    const fitting = Math.min(most, Math.max(headWidth, widthOf(longest(sample(table.rows), text))));
+    const width = options.width ?? fitting;
+    const leastWidth = LEAST_TEXT_WIDTH;
+    return {
+      name,
+      label,
+      title,
+      width,
+      leastWidth,
+      isText: true,
+      isShown,
+      unit: '',
+      value,
+      text,
+      exact: text
+    };
   }
-  const width = options.width ?? Math.max(NUMBER_WIDTH, atLeast);
   const isFlag = table.numbers.get(name) instanceof Uint8Array;
   const { unit, write } = isFlag
     ? { unit: '', write: (value: number) => (value ? 'yes' : 'no') }
@@ -65,14 +95,45 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean): Field
     const number = numberAt(table, name, row);
     return Number.isNaN(number) ? null : number;
   };
+  const text = (row: number) => write(numberAt(table, name, row));
+  const telling = [...sample(table.rows), ...extremes(table, name)];
+  const leastWidth = Math.max(LEAST_TEXT_WIDTH, widthOf(longest(telling, text)));
   return {
     name,
     label,
     title,
-    width,
+    width: Math.max(options.width ?? headWidth, leastWidth),
+    leastWidth,
     isText: false,
+    isShown,
+    unit,
     value,
-    text: (row) => write(numberAt(table, name, row)),
-    exact: (row) => (isFlag ? write(numberAt(table, name, row)) : exact(numberAt(table, name, row), unit))
+    text,
+    exact: (row) => (isFlag ? text(row) : exact(numberAt(table, name, row), unit))
   };
+}
+
+function widthOf(characters: number): number {
+  return Math.round(characters * CHARACTER_PX + PADDING_PX);
+}
+
+function longest(rows: readonly number[], text: (row: number) => string): number {
+  return rows.reduce((most, row) => Math.max(most, text(row).length), 0);
+}
+
+function sample(rows: number): number[] {
+  const step = Math.max(1, Math.floor(rows / SAMPLED_ROWS));
+  return Array.from({ length: Math.ceil(rows / step) }, (_, index) => index * step);
+}
+
+/** The rows of the least and the greatest number, which are the longest to write. */
+function extremes(table: Columns, name: string): number[] {
+  const values = table.numbers.get(name) ?? [];
+  let [least, greatest] = [-1, -1];
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] ?? Number.NaN;
+    least = value < (values[least] ?? Number.POSITIVE_INFINITY) ? row : least;
+    greatest = value > (values[greatest] ?? Number.NEGATIVE_INFINITY) ? row : greatest;
+  }
+  return [least, greatest].filter((row) => row >= 0);
 }

@@ -1,71 +1,95 @@
 /** A plain table on screen: a virtualised grid that is sorted, filtered, resized and copied. */
-import { h } from '../dom';
-import { toCsv, toTsv } from '../shell/delimited';
+import { h, hasMarkedText } from '../dom';
+import { type Cells, toCsv, toTsv } from '../shell/delimited';
+import { lowerEdge } from '../shell/lower_edge';
+import { ColumnChoice } from './columns';
 import type { Field } from './fields';
+import { matching } from './filter';
 import { drawHead } from './head';
 import { gridKey } from './keyboard';
-import { matching, type Sort, sorted } from './order';
+import { type Sort, sorted } from './order';
+import { type Cell, ROW_HEIGHT, Rows } from './rows';
 
-export const ROW_HEIGHT = 24;
 const OVERSCAN = 8;
 // A view that is not laid out yet (hidden, or in a test) is drawn as if it had all the room.
 const ROWS_WITHOUT_LAYOUT = 40;
+const LEAST_HEIGHT_PX = 4 * ROW_HEIGHT;
+const MOST_HEIGHT_PX = 4000;
 
 export interface GridEvents {
   /** A row of the table was chosen. */
   choose(row: number): void;
   /** Other rows are shown now, or in another order. */
   changed(): void;
-}
-
-/** Where the keyboard is: a shown row, and a field. */
-export interface Cell {
-  readonly row: number;
-  readonly field: number;
+  /** Somebody wants a text in the clipboard. */
+  copy(text: string): void;
 }
 
 let grids = 0;
 
 export class Grid {
+  /** The table and the edge that makes it taller. */
   readonly node: HTMLElement;
+  /** The table itself, which the keyboard walks. */
+  readonly table: HTMLElement;
   sort: Sort | null = null;
   /** The rows of the table that are shown, in order. */
   shown: readonly number[] = [];
-  private readonly _prefix = `xprof-grid-${grids++}-`;
+  readonly columns = new ColumnChoice();
   private readonly _head = h('div', {
     class: 'jp-XprofGrid-head',
     attrs: { role: 'row', 'aria-rowindex': 1 }
   });
-  private readonly _body = h('div', { class: 'jp-XprofGrid-body', attrs: { role: 'rowgroup' } });
+  private readonly _rows: Rows;
   private _fields: readonly Field[] = [];
-  private _rows = 0;
+  private _total = 0;
   private _filter = '';
   private _at: Cell = { row: 0, field: 0 };
-  private _chosen: ReadonlySet<number> = new Set();
-  private readonly _widths = new Map<string, number>();
   private readonly _observer: ResizeObserver;
 
   constructor(
     label: string,
     private readonly _events: GridEvents
   ) {
-    this.node = h(
+    this._rows = new Rows(`xprof-grid-${grids++}-`);
+    this.table = h(
       'div',
-      { class: 'jp-XprofGrid', attrs: { role: 'grid', 'aria-label': label, tabindex: 0 } },
-      h('div', { attrs: { role: 'rowgroup' } }, this._head),
-      this._body
+      {
+        class: 'jp-XprofGrid',
+        attrs: { role: 'grid', 'aria-label': label, 'aria-multiselectable': true, tabindex: 0 }
+      },
+      h('div', { class: 'jp-XprofGrid-top', attrs: { role: 'rowgroup' } }, this._head),
+      this._rows.node
     );
-    this.node.addEventListener('scroll', () => this._drawRows());
-    this.node.addEventListener('keydown', (event) => gridKey(this, event));
-    this._body.addEventListener('click', (event) => this._clicked(event));
-    this._observer = new ResizeObserver(() => this._drawRows());
-    this._observer.observe(this.node);
+    const edge = lowerEdge({
+      label: `Height of the table ${label}`,
+      least: LEAST_HEIGHT_PX,
+      most: MOST_HEIGHT_PX,
+      height: () => this.table.offsetHeight,
+      resize: (height) => {
+        this.table.style.height = `${height}px`;
+      }
+    });
+    this.node = h('div', { class: 'jp-XprofGrid-frame' }, this.table, edge);
+    this.table.addEventListener('scroll', () => this._drawRows(), { passive: true });
+    this.table.addEventListener('keydown', (event) => {
+      if (event.target === this.table) {
+        gridKey(this, event);
+      }
+    });
+    this._rows.node.addEventListener('click', (event) => this._clicked(event));
+    this._observer = new ResizeObserver(() => {
+      this._leaveRoomForBar();
+      this._drawRows();
+    });
+    this._observer.observe(this.table);
   }
 
   dispose(): void {
     this._observer.disconnect();
   }
 
+  /** The columns in sight, in order. */
   get fields(): readonly Field[] {
     return this._fields;
   }
@@ -76,37 +100,47 @@ export class Grid {
 
   /** How many whole rows fit now. */
   get pageRows(): number {
-    return Math.max(1, Math.floor(this.node.clientHeight / ROW_HEIGHT) - 1);
+    return Math.max(1, Math.floor(this.table.clientHeight / ROW_HEIGHT) - 1);
   }
 
   /** Show another table. */
   update(rows: number, fields: readonly Field[]): void {
-    this._rows = rows;
-    this._fields = fields;
+    this._total = rows;
+    this.columns.update(fields);
     this._arrange();
   }
 
   set filter(text: string) {
     this._filter = text;
-    this.node.scrollTop = 0;
+    this.table.scrollTop = 0;
     this._arrange();
+  }
+
+  focus(): void {
+    this.table.focus();
   }
 
   sortBy(field: Field): void {
     const isSame = this.sort?.field === field.name;
     this.sort = { field: field.name, descending: isSame ? !this.sort?.descending : !field.isText };
-    this.node.scrollTop = 0;
+    this.table.scrollTop = 0;
     this._arrange();
   }
 
-  resize(field: Field, width: number): void {
-    this._widths.set(field.name, Math.max(48, Math.round(width)));
-    this._drawHead();
-    this._drawRows();
+  /** Make a column so wide; as wide as its content when null. */
+  resize(field: Field, width: number | null): void {
+    this.columns.resize(field, width);
+    this._layOut();
   }
 
-  widthOf(field: Field): number {
-    return this._widths.get(field.name) ?? field.width;
+  toggle(field: Field): void {
+    this.columns.toggle(field);
+    this._arrange();
+  }
+
+  moveColumn(field: Field, by: -1 | 1): void {
+    this.columns.move(field, by);
+    this._arrange();
   }
 
   moveTo(row: number, field: number): void {
@@ -125,10 +159,18 @@ export class Grid {
     }
   }
 
+  /** Copy the row the keyboard is on. */
+  copyRow(): void {
+    const row = this.shown[this._at.row];
+    if (row !== undefined) {
+      this._events.copy(toTsv([this._cells(row)]));
+    }
+  }
+
   /** Outline rows of the table, those that another view chose too, and bring the first into view. */
   mark(rows: Iterable<number>, isRevealed = false): void {
-    this._chosen = new Set(rows);
-    const first = isRevealed ? this.shown.findIndex((row) => this._chosen.has(row)) : -1;
+    this._rows.chosen = new Set(rows);
+    const first = isRevealed ? this.shown.findIndex((row) => this._rows.chosen.has(row)) : -1;
     if (first >= 0) {
       this._at = { row: first, field: this._at.field };
       this._reveal();
@@ -138,130 +180,101 @@ export class Grid {
 
   /** The shown rows as tab-separated text for pasting, numbers in full. */
   get tsv(): string {
-    return toTsv(this._cells());
+    return toTsv(this._lines());
   }
 
   /** The shown rows as CSV, numbers in full. */
   get csv(): string {
-    return toCsv(this._cells());
+    return toCsv(this._lines());
   }
 
-  private _cells() {
-    return [
-      this._fields.map(({ name }) => name),
-      ...this.shown.map((row) => this._fields.map((field) => field.value(row)))
-    ];
+  private _lines(): Cells[] {
+    return [this._fields.map(({ name }) => name), ...this.shown.map((row) => this._cells(row))];
+  }
+
+  private _cells(row: number): Cells {
+    return this._fields.map((field) => field.value(row));
   }
 
   private _arrange(): void {
-    this.shown = sorted(matching(this._rows, this._fields, this._filter), this._fields, this.sort);
-    this._at = { row: Math.min(this._at.row, Math.max(this.shown.length - 1, 0)), field: this._at.field };
-    this._drawHead();
+    this._fields = this.columns.shown;
+    const searched = this.columns.all.map((field) => ({ ...field, isShown: this.columns.isShown(field) }));
+    this.shown = sorted(matching(this._total, searched, this._filter), searched, this.sort);
+    this._at = {
+      row: Math.min(this._at.row, Math.max(this.shown.length - 1, 0)),
+      field: Math.min(this._at.field, Math.max(this._fields.length - 1, 0))
+    };
+    this.table.setAttribute('aria-colcount', String(this._fields.length));
+    this.table.setAttribute('aria-rowcount', String(this.shown.length + 1));
+    this.table.style.setProperty('--xprof-rows', String(Math.max(this.shown.length, 1)));
+    this._layOut();
+    this._leaveRoomForBar();
+    drawHead(this, this._head);
+    const none = this._filter ? `No row matches “${this._filter.trim()}”.` : 'No rows.';
+    this._rows.update(this.shown, this._fields, none);
     this._drawRows();
     this._events.changed();
   }
 
-  private _drawHead(): void {
-    this.node.style.setProperty(
-      '--xprof-columns',
-      this._fields
-        .map((field, index) =>
-          index === 0 ? `minmax(${this.widthOf(field)}px, 1fr)` : `${this.widthOf(field)}px`
-        )
-        .join(' ')
-    );
-    this.node.setAttribute('aria-colcount', String(this._fields.length));
-    this.node.setAttribute('aria-rowcount', String(this.shown.length + 1));
-    drawHead(this, this._head);
+  private _layOut(): void {
+    const widths = this._fields.map((field) => this.columns.widthOf(field));
+    const columns = widths.map((width, index) => (index === 0 ? `minmax(${width}px, 1fr)` : `${width}px`));
+    this.table.style.setProperty('--xprof-columns', columns.join(' '));
+    this.table.style.setProperty('--xprof-least-width', `${sum(widths)}px`);
+  }
+
+  /** A scroll bar below takes no row away. */
+  private _leaveRoomForBar(): void {
+    const bar = this.table.offsetHeight - this.table.clientHeight;
+    this.table.style.setProperty('--xprof-bar', `${bar}px`);
   }
 
   private _drawRows(): void {
-    const height = this.node.clientHeight || ROWS_WITHOUT_LAYOUT * ROW_HEIGHT;
-    const first = Math.max(0, Math.floor(this.node.scrollTop / ROW_HEIGHT) - OVERSCAN);
-    const last = Math.min(
-      this.shown.length,
-      Math.ceil((this.node.scrollTop + height) / ROW_HEIGHT) + OVERSCAN
-    );
-    this._body.style.height = `${Math.max(this.shown.length, 1) * ROW_HEIGHT}px`;
-    this._body.replaceChildren(
-      ...this.shown.slice(first, last).map((row, offset) => this._row(row, first + offset))
-    );
-    if (this.shown.length === 0) {
-      this._body.append(
-        h(
-          'div',
-          { class: 'jp-XprofGrid-none', attrs: { role: 'row' } },
-          h(
-            'div',
-            { attrs: { role: 'gridcell' } },
-            this._filter ? `No row matches “${this._filter.trim()}”.` : 'No rows.'
-          )
-        )
-      );
-    }
-    const { row, field } = this._at;
-    if (row >= first && row < last) {
-      this.node.setAttribute('aria-activedescendant', `${this._prefix}${row}-${field}`);
+    const { scrollTop } = this.table;
+    const height = this.table.clientHeight || ROWS_WITHOUT_LAYOUT * ROW_HEIGHT;
+    const first = Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - OVERSCAN);
+    const last = Math.min(this.shown.length, Math.ceil((scrollTop + height) / ROW_HEIGHT) + OVERSCAN);
+    this._rows.draw(Math.min(first, last), last, this._at);
+    const active = this._rows.idAt(this._at);
+    if (active === null) {
+      this.table.removeAttribute('aria-activedescendant');
     } else {
-      this.node.removeAttribute('aria-activedescendant');
+      this.table.setAttribute('aria-activedescendant', active);
     }
   }
 
-  private _row(row: number, index: number): HTMLElement {
-    const isChosen = this._chosen.has(row);
-    const element = h(
-      'div',
-      {
-        class: `jp-XprofGrid-row${isChosen ? ' jp-mod-selected' : ''}${index === this._at.row ? ' jp-mod-active' : ''}`,
-        attrs: { role: 'row', 'aria-rowindex': index + 2, 'aria-selected': isChosen },
-        data: { index: String(index) }
-      },
-      ...this._fields.map((field, column) =>
-        h(
-          'div',
-          {
-            class: `jp-XprofGrid-cell${field.isText ? '' : ' jp-mod-number'}${
-              index === this._at.row && column === this._at.field ? ' jp-mod-at' : ''
-            }`,
-            title: field.exact(row),
-            attrs: {
-              id: `${this._prefix}${index}-${column}`,
-              role: column === 0 ? 'rowheader' : 'gridcell',
-              'aria-colindex': column + 1
-            },
-            data: { field: field.name }
-          },
-          field.text(row)
-        )
-      )
-    );
-    element.style.top = `${index * ROW_HEIGHT}px`;
-    return element;
-  }
-
+  /** Scroll as little as needed to show the cell the keyboard is on, below the head and right of the names. */
   private _reveal(): void {
+    const { table } = this;
     const top = this._at.row * ROW_HEIGHT;
     const bottom = top + 2 * ROW_HEIGHT;
-    if (top < this.node.scrollTop) {
-      this.node.scrollTop = top;
-    } else if (bottom > this.node.scrollTop + this.node.clientHeight) {
-      this.node.scrollTop = bottom - this.node.clientHeight;
+    if (top < table.scrollTop) {
+      table.scrollTop = top;
+    } else if (bottom > table.scrollTop + table.clientHeight) {
+      table.scrollTop = bottom - table.clientHeight;
+    }
+    const widths = this._fields.map((field) => this.columns.widthOf(field));
+    const left = sum(widths.slice(0, this._at.field));
+    const right = left + (widths[this._at.field] ?? 0);
+    if (this._at.field === 0 || left - (widths[0] ?? 0) < table.scrollLeft) {
+      table.scrollLeft = this._at.field === 0 ? 0 : left - (widths[0] ?? 0);
+    } else if (right > table.scrollLeft + table.clientWidth) {
+      table.scrollLeft = right - table.clientWidth;
     }
   }
 
   private _clicked(event: Event): void {
-    const target = event.target as Element;
-    const index = Number(target.closest<HTMLElement>('.jp-XprofGrid-row')?.dataset.index ?? Number.NaN);
-    const name = target.closest<HTMLElement>('[data-field]')?.dataset.field;
-    if (!Number.isNaN(index)) {
-      this.moveTo(
-        index,
-        Math.max(
-          0,
-          this._fields.findIndex((field) => field.name === name)
-        )
-      );
-      this.chooseAt();
+    const place = this._rows.placeOf(event.target as Element);
+    // Who marks text, to copy it, does not choose.
+    if (place === null || hasMarkedText(this.table)) {
+      return;
     }
+    this._at = place;
+    this._drawRows();
+    this.chooseAt();
   }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

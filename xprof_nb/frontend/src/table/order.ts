@@ -1,19 +1,9 @@
-/** Which rows of a table are shown, and in which order. */
-import type { Field, Value } from './fields';
+/** In which order the rows of a table are shown. */
+import type { Field } from './fields';
 
 export interface Sort {
   readonly field: string;
   readonly descending: boolean;
-}
-
-/** The rows whose texts have every word of a filter in them; `name:word` looks in one column. */
-export function matching(rows: number, fields: readonly Field[], filter: string): number[] {
-  const tests = filter
-    .toLowerCase()
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => testOf(word, fields));
-  return Array.from({ length: rows }, (_, row) => row).filter((row) => tests.every((test) => test(row)));
 }
 
 /** Put rows in order; missing values come last in both directions, and equal ones keep their place. */
@@ -22,27 +12,28 @@ export function sorted(rows: readonly number[], fields: readonly Field[], sort: 
   if (field === undefined || sort === null) {
     return [...rows];
   }
-  const values = new Map(rows.map((row) => [row, field.value(row)]));
+  const place = field.isText
+    ? ranks(rows, field)
+    : (row: number) => (field.value(row) ?? Number.NaN) as number;
+  const keys = Float64Array.from(rows, place);
   const sign = sort.descending ? -1 : 1;
-  return [...rows].sort((a, b) => compared(values.get(a) ?? null, values.get(b) ?? null, sign));
+  const order = Array.from(rows, (_, index) => index).sort((a, b) => {
+    const [left, right] = [keys[a] as number, keys[b] as number];
+    return Number.isNaN(left) || Number.isNaN(right)
+      ? Number(Number.isNaN(left)) - Number(Number.isNaN(right))
+      : sign * (left - right);
+  });
+  return order.map((index) => rows[index] as number);
 }
 
-function compared(a: Value, b: Value, sign: number): number {
-  if (a === null || b === null) {
-    return Number(a === null) - Number(b === null);
-  }
-  if (typeof a === 'number' && typeof b === 'number') {
-    return sign * (a - b);
-  }
-  return sign * (a < b ? -1 : Number(a > b));
+/** The place of each row's text among all there are: fewer to compare than rows, and fusion.9 before fusion.12. */
+function ranks(rows: readonly number[], field: Field): (row: number) => number {
+  const texts = [...new Set(rows.map((row) => field.value(row)))].filter((text) => text !== null).map(String);
+  const rank = new Map(texts.sort(collator.compare).map((text, index) => [text, index]));
+  return (row) => {
+    const text = field.value(row);
+    return text === null ? Number.NaN : (rank.get(String(text)) ?? Number.NaN);
+  };
 }
 
-function testOf(word: string, fields: readonly Field[]): (row: number) => boolean {
-  const at = word.indexOf(':');
-  const named = fields.find(({ name, label }) =>
-    [name, label.replaceAll(' ', '_')].includes(at > 0 ? word.slice(0, at) : '')
-  );
-  const sought = named === undefined ? word : word.slice(at + 1);
-  const searched = named === undefined ? fields.filter(({ isText }) => isText) : [named];
-  return (row) => searched.some((field) => field.text(row).toLowerCase().includes(sought));
-}
+const collator = new Intl.Collator('en', { numeric: true });

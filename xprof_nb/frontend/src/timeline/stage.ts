@@ -1,5 +1,6 @@
 /** The canvases: their place on the page, their size, and when they are drawn again. */
 import { h } from '../dom';
+import { lowerEdge } from '../shell/lower_edge';
 import type { Span } from './span';
 import { axisOf } from './ticks';
 import { windowText } from './words';
@@ -12,7 +13,6 @@ const RULER_PX = 32;
 const SMALLEST_PX = 120;
 const DEFAULT_PX = 360;
 const LARGEST_PX = 2000;
-const STEP_PX = 24;
 
 export interface StageEvents {
   paint(layers: ReadonlySet<Layer>): void;
@@ -67,7 +67,13 @@ export class Stage {
       this.over
     );
     this.body = h('div', { class: 'jp-Timeline-body' }, headers, this.area);
-    this._handle = this._resizer();
+    this._handle = lowerEdge({
+      label: 'Height of the timeline',
+      least: SMALLEST_PX,
+      most: LARGEST_PX,
+      height: () => this.body.offsetHeight,
+      resize: (height) => this._resize(height)
+    });
     this.node = h(
       'div',
       { class: 'jp-Timeline-stage' },
@@ -183,42 +189,6 @@ export class Stage {
   private _resize(height: number): void {
     this._chosenHeight = Math.min(LARGEST_PX, Math.max(SMALLEST_PX, height));
     this._applyHeight();
-  }
-
-  /** The edge that makes the timeline taller or lower. */
-  private _resizer(): HTMLElement {
-    const handle = h('div', {
-      class: 'jp-Timeline-resize',
-      title: 'Drag, or arrow keys, to change the height',
-      attrs: {
-        role: 'separator',
-        tabindex: 0,
-        'aria-orientation': 'horizontal',
-        'aria-label': 'Height of the timeline',
-        'aria-valuemin': SMALLEST_PX,
-        'aria-valuemax': LARGEST_PX,
-        'aria-valuenow': DEFAULT_PX
-      }
-    });
-    handle.addEventListener('keydown', (event) => {
-      const by = { ArrowDown: STEP_PX, ArrowUp: -STEP_PX }[event.key];
-      if (by !== undefined) {
-        event.preventDefault();
-        event.stopPropagation();
-        this._resize(this.body.offsetHeight + by);
-      }
-    });
-    handle.addEventListener('pointerdown', (event) => {
-      const from = this.body.offsetHeight - event.clientY;
-      const move = (moved: PointerEvent) => this._resize(from + moved.clientY);
-      event.preventDefault();
-      handle.setPointerCapture(event.pointerId);
-      handle.addEventListener('pointermove', move);
-      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), {
-        once: true
-      });
-    });
-    return handle;
   }
 }
 
