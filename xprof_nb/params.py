@@ -110,6 +110,21 @@ class GraphParams(Filters):
 
 
 @dataclass(frozen=True)
+class GraphSearchParams(Filters):
+    """Parameters of ``graph_search``: words of an op's name, opcode, shape or framework op; every op without any."""
+
+    text: str = ""
+    limit: int = 100
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        bounded = isinstance(self.text, str) and len(self.text) <= LONGEST_PATTERN
+        _check(bounded, "text", _shown(self.text), f"up to {LONGEST_PATTERN:,} characters")
+        _check(_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
+
+
+@dataclass(frozen=True)
 class EventsParams(Filters):
     """Parameters of ``events``; see `xprof_nb.analysis.events.Narrowed`."""
 

@@ -17,6 +17,7 @@ from xprof_nb.params import (
     EventsParams,
     Filters,
     GraphParams,
+    GraphSearchParams,
     OpDetailsParams,
     OpProfileParams,
     SqlParams,
@@ -127,6 +128,18 @@ def _graph(profile: ProfileData, params: GraphParams) -> Answer:
     return graph(profile, _selection(params), params.op, params.radius)
 
 
+def _graph_search(profile: ProfileData, params: GraphSearchParams) -> Answer:
+    from xprof_nb.analysis.graph_search import graph_search
+
+    return graph_search(profile, _selection(params), params.text, params.limit)
+
+
+def _graph_text(profile: ProfileData, params: Filters) -> Answer:
+    from xprof_nb.analysis.graph_export import graph_text
+
+    return graph_text(profile, _selection(params))
+
+
 def _roofline(profile: ProfileData, params: Filters) -> Answer:
     from xprof_nb.analysis.roofline import roofline
 
@@ -235,6 +248,8 @@ REGISTER: dict[str, Query] = {
         Query("memory", Filters, _memory),
         Query("buffers", BuffersParams, _buffers),
         Query("graph", GraphParams, _graph),
+        Query("graph_search", GraphSearchParams, _graph_search),
+        Query("graph_text", Filters, _graph_text),
         Query("roofline", Filters, _roofline),
         Query("events", EventsParams, _events),
         Query("sql", SqlParams, _sql),

@@ -82,6 +82,7 @@ def _others(profile: xp.Profile, query: str, chance: random.Random) -> dict[str,
         "buffers": ({}, {"memory_space": 1}),
         "events": ({}, {"pattern": ".*x"}, {"limit": 3}, {"min_python_ps": 10**6}),
         "sql": tuple({"text": f"SELECT * FROM {table} LIMIT 50"} for table in _TABLES),
+        "graph_search": ({"text": "a"}, {"text": "f32 x", "limit": 3}, {"text": "'"}),
         "trace_search": ({"text": "a"}, {"text": "/x|o/"}, {"text": "'", "from_ps": 5}),
         "trace_event": tuple({"track": track, "event": event} for track in range(6) for event in (0, 1)),
     }

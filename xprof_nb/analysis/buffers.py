@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.buffer_lifetimes import shape_of
+from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
@@ -26,11 +27,13 @@ from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.shape import HOST_MEMORY_SPACE
+from xprof_nb.model.thinning import largest_of_stretches
 from xprof_nb.model.units import listed
 
 COLUMNS = [
     "name",
     "op",
+    "program_id",
     "opcode",
     "shape",
     "dtype",
@@ -39,6 +42,7 @@ COLUMNS = [
     "padding_bytes",
     "padding_fraction",
     "kind",
+    "work_kind",
     "memory_space",
     "allocation",
     "offset_bytes",
@@ -50,9 +54,11 @@ COLUMNS = [
     "output",
     "shared_with",
 ]
-_WORDS = ["name", "op", "opcode", "shape", "dtype", "kind", "framework_op", "source", "output", "shared_with"]
+_WORDS = ["name", "op", "program_id", "opcode", "shape", "dtype", "kind", "work_kind", "framework_op", "source",
+          "output", "shared_with"]  # fmt: skip
 _MOST_POINTS, _MOST_PROGRAMS, _MOST_SHARED = 500, 50, 20
 _SPACES = {("tpu", 0): "HBM", ("tpu", 1): "VMEM"}
+_ON_CHIP = {("tpu", 1): "vmem"}
 Ints = NDArray[np.int64]
 
 
@@ -84,7 +90,7 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
         return replace(answer, notes=(*everywhere, *answer.notes))
     frame = _table(plan, profile)
     notes = [*everywhere, *_notes(plan, programs, selection)]
-    return Answer(frame, _summary(plan, frame, programs, profile), tuple(notes))
+    return Answer(frame, _summary(plan, frame, profile), tuple(notes))
 
 
 def live_curve(profile: ProfileData, selection: Selection, memory_space: int = 0) -> pd.DataFrame:
@@ -137,7 +143,12 @@ def _described(
     row: int, sharing: Sequence[int], allocation: Allocation, plan: Plan, profile: ProfileData
 ) -> dict[str, Any]:
     """Return what a buffer is and who shares its memory; ``row`` is -1 for an allocation without buffers."""
-    place = {"kind": allocation.kind, "memory_space": allocation.color, "allocation": allocation.index}
+    place = {
+        "program_id": str(plan.program.id),
+        "kind": allocation.kind,
+        "memory_space": allocation.color,
+        "allocation": allocation.index,
+    }
     if row < 0:
         return {**place, "name": f"allocation {allocation.index}"}
     program = plan.program
@@ -159,6 +170,7 @@ def _described(
         "offset_bytes": buffer.offset_bytes,
         "framework_op": (instruction.op_name or None) if instruction else None,
         "source": in_cell(instruction.source, profile.metadata) if instruction else None,
+        "work_kind": work_kind(category(instruction, program)) if instruction else None,
         "shared_with": listed([_name(other, program) for other in sharing if other != row], _MOST_SHARED) or None,
     }
 
@@ -198,7 +210,7 @@ def _members(owner: Ints) -> dict[int, list[int]]:
     return members
 
 
-def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: ProfileData) -> dict[str, Any]:
+def _summary(plan: Plan, frame: pd.DataFrame, profile: ProfileData) -> dict[str, Any]:
     program, order = plan.program, plan.life.order
     at_peak = frame[frame["live_at_peak"]]
     sums = {kind: int(group.sum()) for kind, group in frame["bytes"].groupby(frame["kind"])}
@@ -234,8 +246,10 @@ def _summary(plan: Plan, frame: pd.DataFrame, programs: list[Program], profile: 
         ],
         "programs": [
             {"program": other.name, "program_id": str(other.id), "allocated_bytes": allocated_bytes(other, plan.color)}
-            for other in programs[:_MOST_PROGRAMS]
+            for other in planned_programs(profile, matching_programs(profile, None), plan.color)[:_MOST_PROGRAMS]
         ],
+        "capacity_bytes": (capacity := _capacity_bytes(profile, plan.color)),
+        "room_bytes": None if capacity is None else capacity - plan.peak_bytes,
     }
     return {**said, "sentence": _sentence(said, at_peak)}
 
@@ -247,18 +261,27 @@ def _space(profile: ProfileData, color: int) -> str:
     return _SPACES.get((backend, color), "main memory" if color == 0 else f"memory space {color}")
 
 
+def _capacity_bytes(profile: ProfileData, color: int) -> int | None:
+    """Return the size of a memory space, the smallest of the devices' if they differ; None if nobody states it."""
+    sizes = []
+    for device in (each for each in profile.devices if not each.kind):
+        on_chip = _ON_CHIP.get((device.backend, color))
+        size = device.peaks.on_chip_bytes.get(on_chip) if on_chip else device.peaks.capacity_bytes
+        sizes.append(size if on_chip or color == 0 else None)
+    known = [size for size in sizes if size]
+    return min(known) if known and len(known) == len(sizes) else None
+
+
 def _curve(plan: Plan) -> list[dict[str, Any]]:
     """Return where the live bytes change; of more than a view can show, the largest of each stretch."""
     live, order = plan.live_bytes, plan.life.order
     points = np.flatnonzero(np.diff(live, prepend=live[0] - 1))
-    if len(points) > _MOST_POINTS:
-        stretches = np.array_split(points, _MOST_POINTS)
-        points = np.array([stretch[np.argmax(live[stretch])] for stretch in stretches])
-    return [
+    curve = [
         {"position": int(point), "op": order[point], "live_bytes": int(live[point])}
         for point in points
         if point < len(order)
     ]
+    return largest_of_stretches(curve, "live_bytes", _MOST_POINTS)
 
 
 def _sentence(said: dict[str, Any], at_peak: pd.DataFrame) -> str:
@@ -269,7 +292,13 @@ def _sentence(said: dict[str, Any], at_peak: pd.DataFrame) -> str:
         return text + "."
     first = at_peak.iloc[0]
     article = "an" if first["kind"] == "output" else "a"
-    return f"{text}; the largest is {first['name']}, {article} {first['kind']} of {units.size(first['bytes'])}."
+    text += f"; the largest is {first['name']}, {article} {first['kind']} of {units.size(first['bytes'])}"
+    if said["room_bytes"] is None:
+        return text + "."
+    capacity = units.size(said["capacity_bytes"])
+    if said["room_bytes"] < 0:
+        return f"{text}. That is {units.size(-said['room_bytes'])} more than the {capacity} there are."
+    return f"{text}. Of {capacity}, {units.size(said['room_bytes'])} would still fit."
 
 
 def _notes(plan: Plan, programs: list[Program], selection: Selection) -> list[str]:

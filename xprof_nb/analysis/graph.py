@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis.categories import category
+from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
 from xprof_nb.analysis.selection import Selection
@@ -26,11 +27,13 @@ from xprof_nb.model.units import listed
 
 MOST_NODES, MOST_NEIGHBOURS = 500, 60
 _LONGEST_TEXT = 4000
-_MEASURED = ["occurrences", "time_ps", "self_time_ps", "flops", "bytes_accessed"]
-_WORDS = ["node", "op", "opcode", "shape", "computation", "inside", "category", "framework_op", "source", "called",
-          "hlo_text"]  # fmt: skip
-COLUMNS = ["node", "op", "opcode", "shape", "computation", "inside", "distance", "category", *_MEASURED,
-           "framework_op", "source", "called", "hlo_text"]  # fmt: skip
+_MOST_PROGRAMS, _MOST_CALLERS = 50, 20
+MEASURED = ["occurrences", "time_ps", "self_time_ps", "flops", "bytes_accessed"]
+_WORDS = ["node", "op", "program_id", "opcode", "shape", "computation", "inside", "category", "work_kind",
+          "framework_op", "source", "called", "hlo_text"]  # fmt: skip
+COLUMNS = ["node", "op", "program_id", "opcode", "shape", "computation", "inside", "distance", "category",
+           "work_kind", *MEASURED, "operand_count", "user_count", "framework_op", "source", "called",
+           "hlo_text"]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +58,9 @@ def graph(profile: ProfileData, selection: Selection, op: str | None, radius: in
     """Return the ops within ``radius`` edges of an op, in either direction, and what is fused into them.
 
     Without ``op`` it is about the op of the program that took most time, or the program's root if none ran; the name
-    of a computation stands for all of it. ``inside`` names the fusion a node is part of. What the profile measured
-    is in the table; the edges, ``[from, to, operand number, shape]``, are in the summary.
+    of a computation stands for all of it. ``inside`` names the fusion a node is part of; ``operand_count`` and
+    ``user_count`` say how many neighbours it has, shown or not. What the profile measured is in the table; the edges,
+    ``[from, to, operand number, shape]``, are in the summary.
 
     Raises
     ------
@@ -64,7 +68,7 @@ def graph(profile: ProfileData, selection: Selection, op: str | None, radius: in
         There is no such program, or no such op in it; the message names what comes close.
     """
     programs = matching_programs(profile, selection.program)
-    measured = _measured(profile, selection)
+    measured = measured_ops(profile, selection)
     chosen = _center(profile, programs, measured, op)
     if chosen is None:
         notes = (why_undescribed(profile, selection.program),)
@@ -77,7 +81,11 @@ def graph(profile: ProfileData, selection: Selection, op: str | None, radius: in
     if len(programs) > 1 and selection.program is None:
         others = [label(other) for other in programs if other is not program]
         said.append(f"This is {label(program)}; program= also takes {listed(others)}.")
-    return Answer(frame, _summary(program, found, radius, edges, frame), tuple(said))
+    summary = {
+        **_summary(program, found, radius, edges, frame),
+        "programs": _programs(matching_programs(profile, None), measured),
+    }
+    return Answer(frame, summary, tuple(said))
 
 
 def neighbours(program: Program, op: str) -> tuple[list[str], list[str]]:
@@ -114,7 +122,7 @@ def _center(
             continue
         readable.append(program)
         if op is None:
-            times = _of(measured, program)["self_time_ps"]
+            times = of_program(measured, program)["self_time_ps"]
             ran = times[(times > 0) & times.index.isin(program.instructions)]
             return program, str(ran.idxmax()) if len(ran) else program.computations[program.entry].root
         if op in program.instructions or op in program.computations:
@@ -131,17 +139,17 @@ def _unknown(programs: list[Program], op: str) -> UsageError:
     return UsageError(f"no op {op!r} in {where}", hint=f"Close: {', '.join(dict.fromkeys(close))}.")
 
 
-def _measured(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+def measured_ops(profile: ProfileData, selection: Selection) -> pd.DataFrame:
     """Return what ran in the chosen part of the profile, by program id and op, summed over the devices."""
     table = op_tables.op_table(profile, replace(selection, program=None))
     if not len(table):
         index = pd.MultiIndex.from_arrays([[], []], names=["program_id", "op"])
-        return pd.DataFrame(columns=_MEASURED, index=index, dtype=float)
+        return pd.DataFrame(columns=MEASURED, index=index, dtype=float)
     records = xprof_compat.by_op(op_tables.corrected(table.columns, table.peaks))
-    return as_frame({name: records[name] for name in ("program_id", "op", *_MEASURED)}).set_index(["program_id", "op"])
+    return as_frame({name: records[name] for name in ("program_id", "op", *MEASURED)}).set_index(["program_id", "op"])
 
 
-def _of(measured: pd.DataFrame, program: Program) -> pd.DataFrame:
+def of_program(measured: pd.DataFrame, program: Program) -> pd.DataFrame:
     """Return the rows of one program, by op."""
     return measured[measured.index.get_level_values("program_id") == program.id].droplevel("program_id")
 
@@ -234,7 +242,8 @@ def _edges(computation: Computation, nodes: Mapping[str, Any]) -> Iterator[list[
 def _table(
     profile: ProfileData, measured: pd.DataFrame, program: Program, nodes: Mapping[str, tuple[int, str | None]]
 ) -> pd.DataFrame:
-    ran_ops = _of(measured, program)
+    ran_ops = of_program(measured, program)
+    users = {name: len(readers) for each in _bodies(program, nodes) for name, readers in _users(each).items()}
     rows = []
     for name, (distance, inside) in nodes.items():
         instruction = program.instructions[name]
@@ -243,12 +252,16 @@ def _table(
             {
                 "node": name,
                 "op": name,
+                "program_id": str(program.id),
                 "opcode": instruction.opcode,
                 "shape": str(instruction.shape),
                 "computation": instruction.computation,
                 "inside": inside,
                 "distance": distance,
-                "category": category(instruction, program),
+                "category": (kind := category(instruction, program)),
+                "work_kind": work_kind(kind),
+                "operand_count": len(set(instruction.operands)),
+                "user_count": users.get(name, 0),
                 "framework_op": instruction.op_name or None,
                 "source": in_cell(instruction.source, profile.metadata),
                 "called": ", ".join(instruction.called) or None,
@@ -257,7 +270,7 @@ def _table(
         )
     frame = pd.DataFrame(rows, columns=COLUMNS)
     ran = frame["inside"].isna() & frame["op"].isin(ran_ops.index)
-    for name in _MEASURED:
+    for name in MEASURED:
         column = pd.Series(np.nan, index=frame.index)
         column[ran] = ran_ops[name].reindex(frame.loc[ran, "op"]).to_numpy(np.float64)
         frame[name] = column
@@ -280,6 +293,7 @@ def _summary(
         "node_count": len(frame),
         "op_count": len(outer),
         "computation_op_count": len(found.computation.instructions),
+        "callers": _callers(program, found.computation.name),
         "operands": operands,
         "users": users,
         "edges": edges,
@@ -287,6 +301,21 @@ def _summary(
     }
     center = outer[outer["node"] == found.center].iloc[0]
     return {**said, "sentence": _sentence(program, center, operands, users)}
+
+
+def _callers(program: Program, computation: str) -> list[str]:
+    """Return the first ops that call a computation; the entry computation has none."""
+    callers = (each.name for each in program.instructions.values() if computation in each.called)
+    return list(islice(callers, _MOST_CALLERS))
+
+
+def _programs(programs: list[Program], measured: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the programs there are to choose from, those that took most time first."""
+    busy = measured.groupby(level="program_id")["self_time_ps"].sum().to_dict()
+    listed_first = sorted(programs, key=lambda program: -busy.get(program.id, 0.0))[:_MOST_PROGRAMS]
+    return [
+        {"program": each.name, "program_id": str(each.id), "self_time_ps": busy.get(each.id)} for each in listed_first
+    ]
 
 
 def _sentence(program: Program, center: pd.Series[Any], operands: list[str], users: list[str]) -> str:

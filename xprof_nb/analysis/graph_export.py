@@ -8,13 +8,19 @@ from typing import Any
 
 import pandas as pd
 
+from xprof_nb.analysis.op_identity import readable_program
+from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
+from xprof_nb.analysis.selection import FILTERS, Selection, not_applied
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
+from xprof_nb.model.columns import words
 from xprof_nb.model.hlo_text import instruction_text
+from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Computation, Instruction, Program
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _LONGEST_LABEL = 200
+LONGEST_TEXT = 16_000_000
 _FILLS = {
     "parameter": "#fff3e0",
     "constant": "#eceff1",
@@ -51,6 +57,42 @@ def dot(answer: Answer) -> str:
     for origin, target, operand, shape in summary.get("edges", ()):
         lines.append(f"  n{number[origin]} -> n{number[target]} [label={_quoted(shape)}, tooltip={_quoted(operand)}];")
     return "\n".join([*lines, "}", ""])
+
+
+def graph_text(profile: ProfileData, selection: Selection) -> Answer:
+    """Return the HLO text of a program, a row a line; of several that match, the first that can be read.
+
+    A text of more than `LONGEST_TEXT` characters is left out, and a note says who writes it to a file.
+
+    Raises
+    ------
+    UsageError
+        The profile knows no such program.
+    """
+    filters = [name for name in FILTERS if name != "program"]
+    notes = not_applied(selection, filters, "a program's text is the same wherever and whenever it ran")
+    programs = matching_programs(profile, selection.program)
+    program = next((each for each in programs if readable_program(profile, each.id) is not None), None)
+    lines: list[str] = []
+    summary: dict[str, Any] = {"sentence": "No program is described."}
+    if program is None:
+        notes.append(why_undescribed(profile, selection.program))
+    else:
+        written = text(program, is_long=True)
+        lines = written.splitlines()
+        summary = {
+            "program": program.name,
+            "program_id": str(program.id),
+            "line_count": len(lines),
+            "sentence": f"{label(program)} has {len(lines):,} lines of HLO text.",
+        }
+        if len(written) > LONGEST_TEXT:
+            lines = []
+            notes.append(
+                f"The text of {label(program)} has {len(written):,} characters, too many to pass on at once: "
+                f"profile.graph(program={program.id}).to_text('program.hlo', long=True) writes it to a file."
+            )
+    return Answer(pd.DataFrame({"line": words(pd.Series(lines, dtype=object))}), summary, tuple(notes))
 
 
 def text(program: Program, is_long: bool = False) -> str:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__
 from xprof_nb.errors import ProfileError, UsageError
-from xprof_nb.snapshot import op_profile, tables, timeline
+from xprof_nb.snapshot import graph, op_profile, tables, timeline
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped, json_bytes, json_safe
 from xprof_nb.snapshot.views import VIEWS, View
 
 if TYPE_CHECKING:
-    from xprof_nb.model.answer import Answer
     from xprof_nb.model.profile import ProfileData
 
 __all__ = ["MIMETYPE", "VERSION", "VIEWS", "View", "build", "build_live", "json_bytes", "json_safe"]
@@ -62,7 +61,7 @@ def build(
         ``table`` is the base64 of `model.columns.encode`, ``details`` maps ``"<program_id>/<op>"`` to the summary
         of the query ``op_details``. A timeline has no details but ``extra``, whose ``windows`` are tables as well:
         the whole of it and the window shown first, then parts as long as the bytes last. The ``extra`` of
-        ``explore`` holds the payloads of the other ``views``.
+        ``graph`` holds its ``edges``, a table too, and that of ``explore`` the payloads of the other ``views``.
 
     Raises
     ------
@@ -76,14 +75,14 @@ def build(
     params = {name: value for name, value in (params or {}).items() if value is not None}
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: data.identity)  # every byte of the files is read: meanwhile the answer is found
-        answer, table = _table(data, view, params, most_tracks_bytes)
+        answer, kept, table = _table(data, view, params, most_tracks_bytes)
     payload = {
         "version": VERSION,
         "view": view,
         "title": f"{VIEWS[view].label} of {clipped(data.name, LONGEST_NAME)}",
         "run": _run(data),
         "params": bounded(json_safe(params), LONGEST_NAME),
-        "summary": tables.fitting_summary(answer.summary),
+        "summary": tables.fitting_summary(view, answer.summary),
         "notes": bounded(json_safe(answer.notes), LONGEST_TEXT),
         "table": table,
         "details": {},
@@ -93,6 +92,8 @@ def build(
     left = most_bytes - json_bytes(payload) + _beyond(view, table)
     if view == "trace":
         payload["extra"] = {"windows": timeline.windows(data, answer, params, left)}
+    elif view == "graph":
+        payload["extra"] = {"edges": graph.edges(answer, kept)}
     elif view == "op_profile":
         payload["details"] = op_profile.details(data, answer.frame, params, left)
     elif view == "explore":
@@ -106,11 +107,13 @@ def build_live(data: ProfileData, view: str, params: Mapping[str, Any] | None = 
     return build(data, view, params, most_bytes, timeline.LARGEST_LIVE_TRACKS_BYTES)
 
 
-def _table(data: ProfileData, view: str, params: Mapping[str, Any], most_tracks_bytes: int) -> tuple[Answer, str]:
+def _table(data: ProfileData, view: str, params: Mapping[str, Any], most_tracks_bytes: int) -> tables.Fitted:
     if view == "trace":
-        return timeline.fitting_tracks(data, params, most_tracks_bytes)
+        answer, table = timeline.fitting_tracks(data, params, most_tracks_bytes)
+        return tables.Fitted(answer, answer.frame, table)
     if view == "op_profile":
-        return op_profile.fitting_tree(data, params)
+        answer, table = op_profile.fitting_tree(data, params)
+        return tables.Fitted(answer, answer.frame, table)
     return tables.fitting_rows(data, "overview" if view == "explore" else view, params)
 
 

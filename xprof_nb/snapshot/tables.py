@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xprof_nb import queries
 from xprof_nb.model import columns
+from xprof_nb.model.thinning import largest_of_stretches
+from xprof_nb.snapshot import graph
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped_names, json_bytes, json_safe
 
 if TYPE_CHECKING:
@@ -23,22 +25,54 @@ MOST_ROWS = 2000
 FEWEST_ROWS = 10
 SHORT_NAME = 60
 
+
+def _live_first(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Return the largest buffers, those live at the peak before others, in the order they were."""
+    if "live_at_peak" not in frame:
+        return frame.head(rows)
+    wanted = frame.sort_values("live_at_peak", ascending=False, kind="stable").head(rows)
+    return frame.loc[wanted.index.sort_values()]
+
+
+def _with_thinned_curve(summary: Mapping[str, Any], most: int) -> dict[str, Any]:
+    curve = {"curve": largest_of_stretches(summary["curve"], "live_bytes", most)} if "curve" in summary else {}
+    return {**summary, **curve}
+
+
+def _as_it_is(summary: Mapping[str, Any], most: int) -> dict[str, Any]:  # noqa: ARG001
+    return dict(summary)
+
+
 Pick = Callable[["pd.DataFrame", int], "pd.DataFrame"]
-PICKS: Mapping[str, Pick] = {}
+PICKS: Mapping[str, Pick] = {"buffers": _live_first, "graph": graph.nearest}
 """Which rows of a question's answer to keep, of so many at most, where the first ones would mislead."""
+Shorten = Callable[[Mapping[str, Any], int], dict[str, Any]]
+SHORTER: Mapping[str, Shorten] = {
+    "buffers": _with_thinned_curve,
+    "graph": graph.without_edges,
+}
+"""How to shorten the lists of a summary, to so many items at most, where the first ones would mislead."""
 
 
-def fitting_rows(data: ProfileData, view: str, params: Mapping[str, Any]) -> tuple[Answer, str]:
+class Fitted(NamedTuple):
+    """An answer, the rows of it that are kept, and their wire form."""
+
+    answer: Answer
+    kept: pd.DataFrame
+    table: str
+
+
+def fitting_rows(data: ProfileData, view: str, params: Mapping[str, Any]) -> Fitted:
     """Return the answer, and as many of its rows as `LARGEST_TABLE_BYTES` hold in their wire form."""
     answer = queries.ask(data, view, params)
     told = answer.frame.loc[:, [len(answer.frame) == 0 or column.notna().any() for _, column in answer.frame.items()]]
     pick = PICKS.get(view, _first)
     rows, longest = min(len(told), MOST_ROWS), LONGEST_NAME
     while True:
-        kept = clipped_names(pick(told, rows), longest)
-        table = base64.b64encode(columns.encode(kept)).decode("ascii")
+        kept = pick(told, rows)
+        table = base64.b64encode(columns.encode(clipped_names(kept, longest))).decode("ascii")
         if len(table) <= LARGEST_TABLE_BYTES or (rows <= FEWEST_ROWS and longest == SHORT_NAME):
-            return answer, table
+            return Fitted(answer, kept, table)
         rows, longest = (rows // 2, longest) if rows > FEWEST_ROWS else (rows, SHORT_NAME)
 
 
@@ -46,11 +80,11 @@ def _first(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     return frame.head(rows)
 
 
-def fitting_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
+def fitting_summary(view: str, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return a summary as plain JSON, with lists as long as they fit."""
-    plain = json_safe(summary)
+    shorter = SHORTER.get(view, _as_it_is)
     for length in LIST_LENGTHS:
-        found: dict[str, Any] = bounded(plain, LONGEST_TEXT, length)
+        found: dict[str, Any] = bounded(json_safe(shorter(summary, length)), LONGEST_TEXT, length)
         if json_bytes(found) <= LARGEST_SUMMARY_BYTES:
             break
     return found
