@@ -35,7 +35,7 @@ VIEWS: Mapping[str, View] = {
     "roofline": View("roofline"),
     "memory": View("memory"),
     "buffers": View("buffers"),
-    "graph": View("graph"),
+    "graph": View("graph", "graph"),
     "steps": View("steps", "steps", ("bokeh",)),
     "framework_ops": View("framework ops"),
     "kernels": View("kernels"),

@@ -18,7 +18,7 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['roofline', { label: 'roofline', isExplored: true, load: table }],
   ['memory', { label: 'memory', isExplored: true, load: table }],
   ['buffers', { label: 'buffers', isExplored: true, load: table }],
-  ['graph', { label: 'graph', isExplored: true, load: table }],
+  ['graph', { label: 'graph', isExplored: true, load: () => import('./graph/view') }],
   ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
   ['framework_ops', { label: 'framework ops', isExplored: true, load: table }],
   ['kernels', { label: 'kernels', isExplored: true, load: table }],

@@ -1,5 +1,6 @@
 /** The row of choices above the table: grouping, order, filter. */
-import { button, h } from '../dom';
+import { h } from '../dom';
+import { choice, choiceGroup, press } from '../shell/choices';
 import type { Measure } from './tree';
 
 export const GROUPINGS = ['program', 'category', 'framework', 'source'] as const;
@@ -55,8 +56,8 @@ export class Toolbar {
     this.node = h(
       'div',
       { class: 'jp-OpProfile-toolbar' },
-      group('by', this._groupings),
-      group('sort', this._sorts),
+      choiceGroup('by', this._groupings),
+      choiceGroup('sort', this._sorts),
       this.filter,
       this._count
     );
@@ -64,9 +65,7 @@ export class Toolbar {
 
   update({ by, sort, counted, fixedBecause }: ToolbarState): void {
     this._count.textContent = counted;
-    for (const element of this._sorts) {
-      element.setAttribute('aria-pressed', String(element.dataset.choice === sort));
-    }
+    press(this._sorts, sort);
     for (const element of this._groupings) {
       const chosen = element.dataset.choice === by;
       const unavailable = !chosen && fixedBecause !== '';
@@ -75,22 +74,4 @@ export class Toolbar {
       element.title = unavailable ? fixedBecause : '';
     }
   }
-}
-
-function choice(label: string, value: string, click: () => void): HTMLButtonElement {
-  return button(label, {
-    class: 'jp-XprofChoice',
-    attrs: { 'aria-pressed': false },
-    data: { choice: value },
-    click
-  });
-}
-
-function group(label: string, choices: readonly HTMLElement[]): HTMLElement {
-  return h(
-    'span',
-    { class: 'jp-XprofChoices', attrs: { role: 'group', 'aria-label': label } },
-    h('span', { class: 'jp-XprofChoices-label' }, label),
-    h('span', { class: 'jp-XprofChoices-box' }, ...choices)
-  );
 }

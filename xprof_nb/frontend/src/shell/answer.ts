@@ -17,6 +17,7 @@ import { isSame, opOf } from './choice';
 import { header } from './header';
 import { KeyHelp } from './key_help';
 import { type Choice, type Filters, type Link, linkOf, narrowedParams } from './link';
+import type { MenuItem } from './menu';
 import { NarrowedBar } from './narrowed';
 import { emptyBox, notesBox } from './notes';
 import { copyText, downloadText, fileName } from './save';
@@ -35,6 +36,10 @@ export interface Part {
   update?(): void;
   /** Another view chose something. */
   follow?(choice: Choice): void;
+  /** What the menu offers of it. */
+  menu?(): readonly MenuItem[];
+  /** What keys do in it, for the list of keys. */
+  keys?(): readonly KeyBinding[];
   dispose?(): void;
 }
 
@@ -321,6 +326,7 @@ export class AnswerFrame implements Mounted {
     const name = fileName(`${run.name} ${this._spec.label}`, 'csv');
     const rows = 'the rows shown, full precision';
     return [
+      ...this._parts.flatMap((part) => part.menu?.() ?? []),
       { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(this.grid.tsv) },
       {
         label: 'Download CSV',
@@ -328,7 +334,7 @@ export class AnswerFrame implements Mounted {
         run: () => downloadText(name, this.grid.csv, 'text/csv')
       },
       { label: 'Copy Python for the DataFrame', run: () => this._copy(this._python()) },
-      { label: 'Keys (?)', run: () => this._help.toggle(this._bindings, this.grid.node) }
+      { label: 'Keys (?)', run: () => this._showKeys() }
     ];
   }
 
@@ -366,9 +372,14 @@ export class AnswerFrame implements Mounted {
         keys: ['?'],
         label: '?',
         what: 'this list',
-        run: () => this._help.toggle(this._bindings, this.grid.node)
+        run: () => this._showKeys()
       }
     ];
+  }
+
+  private _showKeys(): void {
+    const ofParts = this._parts.flatMap((part) => part.keys?.() ?? []);
+    this._help.toggle([...ofParts, ...this._bindings], this.grid.node);
   }
 
   private _back(): void {
