@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.buffer_lifetimes import shape_of
 from xprof_nb.analysis.categories import category, work_kind
+from xprof_nb.analysis.framework_ops import scope_path
 from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
 from xprof_nb.analysis.op_identity import in_cell, readable_program
 from xprof_nb.analysis.programs import label, matching_programs, why_undescribed
@@ -50,12 +51,13 @@ COLUMNS = [
     "end",
     "live_at_peak",
     "framework_op",
+    "scope",
     "source",
     "output",
     "shared_with",
 ]
-_WORDS = ["name", "op", "program_id", "opcode", "shape", "dtype", "kind", "work_kind", "framework_op", "source",
-          "output", "shared_with"]  # fmt: skip
+_WORDS = ["name", "op", "program_id", "opcode", "shape", "dtype", "kind", "work_kind", "framework_op", "scope",
+          "source", "output", "shared_with"]  # fmt: skip
 _MOST_POINTS, _MOST_PROGRAMS, _MOST_SHARED = 500, 50, 20
 _SPACES = {("tpu", 0): "HBM", ("tpu", 1): "VMEM"}
 _ON_CHIP = {("tpu", 1): "vmem"}
@@ -67,7 +69,8 @@ def buffers(profile: ProfileData, selection: Selection, memory_space: int, like_
 
     Without ``program=`` it is the program with the largest peak. ``start`` and ``end`` are positions in program order,
     see `live_curve`. ``bytes`` is what is taken, ``unpadded_bytes`` what the shape needs without the padding of its
-    layout. The ``bytes`` of the rows that are ``live_at_peak`` sum to ``peak_bytes`` of the summary.
+    layout; ``scope`` is where in the model the op that makes it is. The ``bytes`` of the rows that are
+    ``live_at_peak`` sum to ``peak_bytes`` of the summary, whose ``room_bytes`` are what the memory has beyond that.
 
     Raises
     ------
@@ -169,6 +172,7 @@ def _described(
         "padding_fraction": None if padding is None else padding / max(buffer.size_bytes, 1),
         "offset_bytes": buffer.offset_bytes,
         "framework_op": (instruction.op_name or None) if instruction else None,
+        "scope": "/".join(scope_path(instruction.op_name)[:-1]) or None if instruction else None,
         "source": in_cell(instruction.source, profile.metadata) if instruction else None,
         "work_kind": work_kind(category(instruction, program)) if instruction else None,
         "shared_with": listed([_name(other, program) for other in sharing if other != row], _MOST_SHARED) or None,

@@ -34,7 +34,7 @@ VIEWS: Mapping[str, View] = {
     "trace": View("timeline", "trace"),
     "roofline": View("roofline"),
     "memory": View("memory"),
-    "buffers": View("buffers"),
+    "buffers": View("buffers", "buffers", ("bokeh",)),
     "graph": View("graph", "graph"),
     "steps": View("steps", "steps", ("bokeh",)),
     "framework_ops": View("framework ops"),

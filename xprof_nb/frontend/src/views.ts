@@ -17,7 +17,7 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['trace', { label: 'timeline', isExplored: true, load: () => import('./timeline/view') }],
   ['roofline', { label: 'roofline', isExplored: true, load: table }],
   ['memory', { label: 'memory', isExplored: true, load: table }],
-  ['buffers', { label: 'buffers', isExplored: true, load: table }],
+  ['buffers', { label: 'buffers', isExplored: true, load: () => import('./buffers/view') }],
   ['graph', { label: 'graph', isExplored: true, load: () => import('./graph/view') }],
   ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
   ['framework_ops', { label: 'framework ops', isExplored: true, load: table }],
