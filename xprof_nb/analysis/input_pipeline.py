@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xprof_nb.analysis.selection import Selection, chosen_hosts
+from xprof_nb.analysis.selection import Selection, checked_hosts
 from xprof_nb.analysis.step_breakdown import DEFINITIONS, PARTS, breakdown, half_precision_moments
-from xprof_nb.analysis.steps import chosen_steps, measured, steps_of_hosts
+from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.analysis.steps import notes as step_notes
 from xprof_nb.analysis.xprof import input as xprof_input
 from xprof_nb.model import units
@@ -58,18 +58,18 @@ def input_pipeline(profile: ProfileData, selection: Selection, like_xprof: bool)
     """
     if like_xprof:
         return xprof_input.input_pipeline(profile, selection)
-    steps = steps_of_hosts(profile, selection)
+    hosts = checked_hosts(profile, selection)
+    of_hosts = [chosen_steps(trace, selection) for trace in hosts]
+    steps = stacked(of_hosts)
     said = step_notes(profile, steps)
     if not len(steps["step"]):
         return Answer(pd.DataFrame(columns=COLUMNS), {"sentence": "No step was found.", "input_ops": []}, said)
-    hosts = chosen_hosts(profile, selection)
-    columns = stacked([_of_host(profile, trace, selection) for trace in hosts])
+    columns = stacked([_of_host(profile, trace, each) for trace, each in zip(hosts, of_hosts, strict=True)])
     frame = as_frame({name: columns[name] for name in COLUMNS})
     return Answer(frame, _summary(columns, _input_ops(hosts, selection)), said)
 
 
-def _of_host(profile: ProfileData, trace: HostTrace, selection: Selection) -> Columns:
-    steps = chosen_steps(trace, selection)
+def _of_host(profile: ProfileData, trace: HostTrace, steps: Columns) -> Columns:
     length_ps = np.where(np.isnan(steps["step_time_ps"]), steps["duration_ps"], steps["step_time_ps"]).astype(np.int64)
     begin, until = steps["start_ps"], steps["start_ps"] + length_ps
     parts = {part: np.zeros(len(begin), np.int64) for part in PARTS}

@@ -63,6 +63,9 @@ def breakdown(profile: ProfileData, trace: HostTrace, device: int, begin: Ints, 
     before = np.zeros(len(begin), np.int64)
     columns: dict[str, Ints] = {}
     for name, moments in _moments(profile, trace, device).items():
+        if not len(moments.begin_ps):
+            columns[name] = np.zeros_like(before)
+            continue
         counted = either(counted, moments)
         covered = counted.covered_ps(begin, end)
         columns[name] = covered - before

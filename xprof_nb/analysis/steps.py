@@ -52,13 +52,8 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
     UsageError
         The selection names what the profile does not have.
     """
-    columns = steps_of_hosts(profile, selection)
+    columns = stacked([chosen_steps(trace, selection) for trace in checked_hosts(profile, selection)])
     return Answer(as_frame({name: columns[name] for name in COLUMNS}), _summary(columns), notes(profile, columns))
-
-
-def steps_of_hosts(profile: ProfileData, selection: Selection) -> Columns:
-    """Return the chosen steps of all hosts, as `chosen_steps` does those of one."""
-    return stacked([chosen_steps(trace, selection) for trace in checked_hosts(profile, selection)])
 
 
 def measured(columns: Columns) -> Columns:
@@ -196,7 +191,7 @@ def _sentence(summary: dict[str, Any], meaning: str) -> str:
 
 
 def notes(profile: ProfileData, columns: Columns) -> tuple[str, ...]:
-    """Return how steps are known, and which are left out of means, for the steps of `steps_of_hosts`."""
+    """Return how steps are known, and which are left out of means, for `chosen_steps` of all hosts."""
     said = [*profile.all_notes]
     if not len(columns["step"]):
         any_step = any(len(step_spans(trace)["step"]) for trace in profile.hosts)

@@ -136,12 +136,14 @@ def traced(streams: Streams) -> tuple[Streams, Ints]:
     return replace(streams, events={**streams.events, "device": device}), planes
 
 
-def _busy(plane: XPlane, rows: Ints) -> tuple[Ints, list[StatColumn]]:
+def _busy(plane: XPlane, rows: Ints) -> tuple[Ints, tuple[StatColumn, ...]]:
     """Return the events that take time of the device, and the stats that tell what they are."""
     stats = plane.stats_of(rows, *_TEXT_STATS.values(), *_NUMBER_STATS.values(), *_BOOKKEEPING)
     wanted = len(stats) - len(_BOOKKEEPING)
-    busy = ~np.logical_or.reduce([stat.present for stat in stats[wanted:]])
-    return rows[busy], [stat.take(busy) for stat in stats[:wanted]]
+    idle = np.logical_or.reduce([stat.present for stat in stats[wanted:]])
+    if not idle.any():
+        return rows, stats[:wanted]
+    return rows[~idle], tuple(stat.take(~idle) for stat in stats[:wanted])
 
 
 def _in_use(codes: Codes, texts: Sequence[str]) -> tuple[Codes, list[str]]:
