@@ -47,10 +47,21 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class OpProfileParams(Filters):
-    """Parameters of ``op_profile``; see `xprof_nb.analysis.op_profile.Shown`."""
+class OpSpreadParams(Filters):
+    """Parameters of ``op_spread``: which tree of the op profile."""
 
     by: By = "program"
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.by in get_args(By), "by", self.by, " or ".join(get_args(By)))
+
+
+@dataclass(frozen=True)
+class OpProfileParams(OpSpreadParams):
+    """Parameters of ``op_profile``; see `xprof_nb.analysis.op_profile.Shown`."""
+
     limit: int | None = None
     under: str | None = None
     search: str | None = None
@@ -58,7 +69,6 @@ class OpProfileParams(Filters):
     def __post_init__(self) -> None:
         """Refuse values of the wrong kind before any work is done."""
         super().__post_init__()
-        _check(self.by in get_args(By), "by", self.by, " or ".join(get_args(By)))
         bounded = self.limit is None or (_is_whole(self.limit) and 1 <= self.limit <= MOST_ROWS)
         _check(bounded, "limit", self.limit, f"1 to {MOST_ROWS:,} rows")
         for name in ("under", "search"):

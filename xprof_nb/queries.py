@@ -20,6 +20,7 @@ from xprof_nb.params import (
     GraphSearchParams,
     OpDetailsParams,
     OpProfileParams,
+    OpSpreadParams,
     SqlParams,
     TraceEventParams,
     TraceMarksParams,
@@ -64,6 +65,14 @@ def _op_profile(profile: ProfileData, params: OpProfileParams) -> Answer:
 
     shown = Shown(params.limit, params.under, params.search)
     return op_profile(profile, params.by, _selection(params), shown, params.compat == "xprof")
+
+
+def _op_spread(profile: ProfileData, params: OpSpreadParams) -> Answer:
+    from xprof_nb.analysis.op_spread import op_spread
+
+    answer = op_spread(profile, params.by, _selection(params))
+    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
+    return replace(answer, notes=(*answer.notes, *why))
 
 
 def _overview(profile: ProfileData, params: Filters) -> Answer:
@@ -238,6 +247,7 @@ REGISTER: dict[str, Query] = {
     for query in (
         Query("ops", Filters, _ops),
         Query("op_profile", OpProfileParams, _op_profile),
+        Query("op_spread", OpSpreadParams, _op_spread),
         Query("op_details", OpDetailsParams, _op_details),
         Query("overview", Filters, _overview),
         Query("steps", Filters, _steps),

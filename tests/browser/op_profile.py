@@ -58,7 +58,7 @@ class OpProfile:
 
     def names(self) -> list[str]:
         """Return the names of the rows drawn now."""
-        return self.rows.locator(".jp-OpProfile-label").all_inner_texts()
+        return self.rows.locator(".jp-XprofTree-label").all_inner_texts()
 
     def expand_all(self) -> None:
         """Open closed rows one by one, until an op is on screen."""
@@ -66,16 +66,16 @@ class OpProfile:
             closed = self.table.locator('[role="row"][aria-expanded="false"]')
             if self.ops().count() or not closed.count():
                 return
-            closed.first.locator(".jp-OpProfile-twisty").click()
+            closed.first.locator(".jp-XprofTree-twisty").click()
 
     def ops(self) -> Locator:
         """Return the rows drawn now that are single ops of XLA: dots and fusions carry a number after a dot."""
-        return self.rows.filter(has=self.area.page.locator(".jp-OpProfile-label", has_text=OP_NAME))
+        return self.rows.filter(has=self.area.page.locator(".jp-XprofTree-label", has_text=OP_NAME))
 
     def expand(self, row: Locator) -> int:
         """Open a row and return how many rows that added."""
         before = self.rows.count()
-        row.locator(".jp-OpProfile-twisty").click()
+        row.locator(".jp-XprofTree-twisty").click()
         expect(row).to_have_attribute("aria-expanded", "true")
         return self.rows.count() - before
 

@@ -79,13 +79,13 @@ def test_the_quickstart_runs_and_its_view_answers(lab, open_notebook, screenshot
 
     program = view.rows.nth(1)
     if program.get_attribute("aria-expanded") == "true":
-        program.locator(".jp-OpProfile-twisty").click()
+        program.locator(".jp-XprofTree-twisty").click()
         expect(program).to_have_attribute("aria-expanded", "false")
     assert view.expand(program) > 0
 
     view.expand_all()
     op = view.ops().first
-    name = op.locator(".jp-OpProfile-label").inner_text()
+    name = op.locator(".jp-XprofTree-label").inner_text()
     op.click()
     expect(view.details).to_contain_text(name)
     expect(view.details.locator(".jp-OpDetails-hlo")).to_contain_text(name)

@@ -60,8 +60,9 @@ def build(
         ``version, view, title, run, params, summary, notes, table, details, rows_total, package_version``;
         ``table`` is the base64 of `model.columns.encode`, ``details`` maps ``"<program_id>/<op>"`` to the summary
         of the query ``op_details``. A timeline has no details but ``extra``, whose ``windows`` are tables as well:
-        the whole of it and the window shown first, then parts as long as the bytes last. The ``extra`` of
-        ``graph`` holds its ``edges``, a table too, and that of ``explore`` the payloads of the other ``views``.
+        the whole of it and the window shown first, then parts as long as the bytes last. The ``extra`` of an op
+        profile holds the ``spread`` of its nodes and that of ``graph`` its ``edges``, tables too; that of ``explore``
+        the payloads of the other ``views``.
 
     Raises
     ------
@@ -95,6 +96,8 @@ def build(
     elif view == "graph":
         payload["extra"] = {"edges": graph.edges(answer, kept)}
     elif view == "op_profile":
+        payload["extra"] = op_profile.spread(data, answer.frame, params, left)
+        left -= json_bytes({"extra": payload["extra"]})
         payload["details"] = op_profile.details(data, answer.frame, params, left)
     elif view == "explore":
         payload["extra"] = {"views": _views(data, params, left)}

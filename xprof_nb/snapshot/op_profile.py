@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TREE_SIZES = ((300, 300), (150, 300), (75, 200), (30, 100), (10, 40))
 """Rows, and characters of a name, to try until the table fits."""
 DETAILED_OPS = 60
+FILTERS = ("program", "host", "device", "step", "window_ps")
+SPREAD = ("time_per_step_ps", "step_fraction", "device_min_time_ps", "device_mean_time_ps", "device_max_time_ps",
+          "device_imbalance_fraction", "slowest_device")  # fmt: skip
 
 
 def fitting_tree(data: ProfileData, params: Mapping[str, Any]) -> tuple[Answer, str]:
@@ -41,9 +44,24 @@ def fitting_tree(data: ProfileData, params: Mapping[str, Any]) -> tuple[Answer, 
     )
 
 
+def spread(data: ProfileData, frame: pd.DataFrame, params: Mapping[str, Any], budget: int) -> dict[str, Any]:
+    """Return what ``op_spread`` says of the nodes in ``frame``, as a table; nothing where it says nothing."""
+    if "compat" in params or budget <= 0:
+        return {}
+    asked = {name: params[name] for name in ("by", *FILTERS) if name in params}
+    answer = queries.ask(data, "op_spread", asked)
+    names = [name for name in answer.frame if name in SPREAD and answer.frame[name].notna().any()]
+    if not names:
+        return {}
+    table = answer.frame.loc[answer.frame["key"].isin(frame["key"]), ["key", *names]]
+    meta = {"summary": json_safe(answer.summary)}
+    found = {"spread": base64.b64encode(columns.encode(clipped_names(table, LONGEST_NAME), meta)).decode("ascii")}
+    return found if json_bytes(found) < budget else {}
+
+
 def details(data: ProfileData, frame: pd.DataFrame, params: Mapping[str, Any], budget: int) -> dict[str, Any]:
     """Return the details of the most expensive ops in ``frame``, within ``budget`` bytes of JSON."""
-    filters = {name: params[name] for name in ("host", "device", "step", "window_ps", "compat") if name in params}
+    filters = {name: params[name] for name in (*FILTERS[1:], "compat") if name in params}
     found: dict[str, Any] = {}
     for program_id, op in _expensive_ops(frame):
         try:

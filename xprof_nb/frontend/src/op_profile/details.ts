@@ -6,10 +6,27 @@ import { kindOf } from '../kinds';
 import { number, record, text } from '../payload';
 import { glyph } from '../shell/legend';
 import { copyText } from '../shell/save';
-import type { OpNode } from './tree';
+import { choiceOf, type OpNode } from '../tree/tree';
+
+export interface DetailsEvents {
+  close(): void;
+  /** Choose the row's op in all views, and show it in this one. */
+  open(view: string, node: OpNode): void;
+}
+
+/** Where else an op can be seen. */
+const ELSEWHERE: readonly (readonly [view: string, label: string])[] = [
+  ['trace', 'timeline'],
+  ['graph', 'graph'],
+  ['roofline', 'roofline'],
+  ['buffers', 'buffers']
+];
 
 /** The pane for a row; `close` takes it away. The op's own details are put in by `fillOp`. */
-export function detailsPane(node: OpNode, close: () => void): { pane: HTMLElement; op: HTMLElement } {
+export function detailsPane(
+  node: OpNode,
+  { close, open }: DetailsEvents
+): { pane: HTMLElement; op: HTMLElement } {
   const op = h('div', { class: 'jp-OpDetails-op' });
   const pane = h(
     'section',
@@ -31,10 +48,26 @@ export function detailsPane(node: OpNode, close: () => void): { pane: HTMLElemen
         click: close
       })
     ),
+    elsewhere(node, open),
     numbers(node),
     op
   );
   return { pane, op };
+}
+
+function elsewhere(node: OpNode, open: DetailsEvents['open']): HTMLElement | null {
+  if (Object.keys(choiceOf(node)).length === 0) {
+    return null;
+  }
+  const links = ELSEWHERE.map(([view, label]) =>
+    button(label, {
+      class: 'jp-XprofLink',
+      title: `Show it in the ${label}`,
+      data: { view },
+      click: () => open(view, node)
+    })
+  );
+  return h('div', { class: 'jp-OpDetails-elsewhere' }, h('span', {}, 'see it in'), ...links);
 }
 
 /** Whether a row stands for one instruction, which has details of its own. */
@@ -96,13 +129,25 @@ function numbers({ measures, labels }: OpNode): HTMLElement {
         'wasted',
         percent(measures.wasted_fraction),
         Number.isFinite(measures.wasted_fraction) ? 'of all time' : ''
-      )
+      ),
+      ...(Number.isFinite(measures.step_fraction)
+        ? [fact('per step', time(measures.time_per_step_ps), `${percent(measures.step_fraction)} of a step`)]
+        : []),
+      ...(measures.device_max_time_ps > 0
+        ? [
+            fact(
+              'slowest device',
+              labels.slowest_device ?? MISSING,
+              `${time(measures.device_max_time_ps)}, mean ${time(measures.device_mean_time_ps)}`
+            )
+          ]
+        : [])
     ]
   );
 }
 
 function fact(name: string, value: string, extra = ''): HTMLElement {
-  const more = extra ? h('span', { class: 'jp-OpProfile-extra' }, extra) : null;
+  const more = extra ? h('span', { class: 'jp-XprofTree-extra' }, extra) : null;
   return h('div', {}, h('dt', {}, name), h('dd', {}, value, more));
 }
 

@@ -2,9 +2,9 @@
 import { h } from '../dom';
 import { isAbort } from '../host';
 import { showFailure, showWaiting } from '../shell/status';
-import { detailsPane, fillOp, hasOpDetails } from './details';
+import type { OpNode } from '../tree/tree';
+import { type DetailsEvents, detailsPane, fillOp, hasOpDetails } from './details';
 import type { Session } from './session';
-import type { OpNode } from './tree';
 
 export class DetailsArea {
   readonly node = h('div', { class: 'jp-OpProfile-details', attrs: { hidden: '' } });
@@ -12,7 +12,7 @@ export class DetailsArea {
 
   constructor(
     private readonly _session: Session,
-    private readonly _close: () => void
+    private readonly _events: DetailsEvents
   ) {}
 
   get isOpen(): boolean {
@@ -21,7 +21,7 @@ export class DetailsArea {
 
   show(node: OpNode): void {
     this._request?.abort();
-    const { pane, op } = detailsPane(node, this._close);
+    const { pane, op } = detailsPane(node, this._events);
     this.node.replaceChildren(pane);
     this.node.hidden = false;
     if (hasOpDetails(node)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { snapshot, table } from '../testing/fixtures';
+import { type OpNode, OpTree } from '../tree/tree';
 import { explainCell, explainHeader } from './explain';
-import { type OpNode, OpTree } from './tree';
 
 const tree = new OpTree(table());
 const { summary } = snapshot();

@@ -13,7 +13,7 @@ import {
 import type { Summary } from '../host';
 import { kindOf } from '../kinds';
 import { number, text } from '../payload';
-import type { OpNode } from './tree';
+import type { OpNode } from '../tree/tree';
 
 type Explainer = (node: OpNode, summary: Summary) => string[];
 
@@ -34,7 +34,11 @@ export function explainHeader(field: string, summary: Summary): string[] {
     flops: ['floating-point operations ÷ self time, and the share of the peak', peakFlops(summary)],
     bandwidth: ['bytes of main memory ÷ self time, and the share of the peak', peakBytes(summary)],
     bound: ['the resource nearest to its peak; a collective waits for the link, a transfer for the host'],
-    wasted: ['share of time × (1 − the higher of the two utilisations): what running at the peak would save']
+    wasted: ['share of time × (1 − the higher of the two utilisations): what running at the peak would save'],
+    step: ['self time in whole steps, per step and device ÷ mean time of a step, from start to start'],
+    devices: [
+      'self time on each device: from the fastest to the slowest, the mean marked; slowest ÷ mean − 1'
+    ]
   };
   return (lines[field] ?? []).filter(Boolean);
 }
@@ -119,6 +123,20 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
           `${percent(measures.time_fraction)} × (1 − ${percent(bestUtilization(measures))})`
         ]
       : ['Unknown: it needs a utilisation, and there is none for this row.'],
+  step: ({ measures }) =>
+    Number.isFinite(measures.step_fraction)
+      ? [
+          `${exact(measures.step_fraction * 100, '%')} of the mean step`,
+          `${time(measures.time_per_step_ps)} per step and device`
+        ]
+      : ['Unknown: no step was marked or inferred, or the row ran in none.'],
+  devices: ({ measures, labels }) =>
+    Number.isFinite(measures.device_max_time_ps)
+      ? [
+          `slowest ${time(measures.device_max_time_ps)}${labels.slowest_device ? ` on ${labels.slowest_device}` : ''}`,
+          `mean ${time(measures.device_mean_time_ps)}, fastest ${time(measures.device_min_time_ps)}`
+        ]
+      : ['Unknown: one device, or a row without a time of its own.'],
   kind: ({ labels }) => [kindOf(labels.work_kind).what],
   category: ({ labels }) => (labels.category ? [labels.category] : ['The row groups several categories.']),
   framework: ({ labels }) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../shell/save';
 import { rowsTable, table } from '../testing/fixtures';
+import { OpTree } from '../tree/tree';
 import { toCsv, toTsv } from './save';
-import { OpTree } from './tree';
 
 describe('toCsv', () => {
   it('writes every loaded row with full precision', () => {

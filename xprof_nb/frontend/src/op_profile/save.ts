@@ -1,7 +1,7 @@
 /** The table as text: what is copied into a spreadsheet or saved as a file. */
 import { type Cells, toCsv as csvOf, toTsv as tsvOf } from '../shell/delimited';
-import { ancestors } from './rows';
-import { LABELS, MEASURES, type OpNode, type OpTree } from './tree';
+import { ancestors } from '../tree/rows';
+import { LABELS, MEASURES, type OpNode, type OpTree } from '../tree/tree';
 
 /** Tab-separated rows for pasting. */
 export function toTsv(tree: OpTree): string {

@@ -2,8 +2,8 @@
 import { button, h } from '../dom';
 import type { Summary } from '../host';
 import { text } from '../payload';
+import type { OpNode, OpTree } from '../tree/tree';
 import { peakBytes, peakFlops } from './explain';
-import type { OpNode, OpTree } from './tree';
 
 export function sentence(summary: Summary, tree: OpTree, show: (node: OpNode) => void): HTMLElement {
   const line = h('p', { class: 'jp-OpProfile-sentence' });

@@ -1,10 +1,12 @@
 /** What the view knows: the tree of each grouping, and how to learn more from the host. */
-import type { Answer, Host, Params, Summary } from '../host';
+import { decodeBase64 } from '../columns';
+import type { Answer, Host, Params, Run, Summary } from '../host';
 import { liveHint } from '../hosts/static';
 import { number, text } from '../payload';
-import { firstExpanded, searchTerms } from './rows';
+import { type Filters, narrowedParams } from '../shell/link';
+import { firstExpanded, searchTerms } from '../tree/rows';
+import { type OpNode, OpTree } from '../tree/tree';
 import { GROUPINGS, type Grouping } from './toolbar';
-import { type OpNode, OpTree } from './tree';
 
 /** Rows of a pruned tree, as many as a snapshot holds. */
 const ROWS = 300;
@@ -17,6 +19,8 @@ export interface Grouped {
   readonly summary: Summary;
   readonly notes: readonly string[];
   expanded: Set<string>;
+  /** Whether its rows know how they spread, also those not loaded yet. */
+  isSpread: boolean;
 }
 
 export class Session {
@@ -24,11 +28,22 @@ export class Session {
   private readonly _groupings = new Map<Grouping, Grouped>();
   private readonly _searched = new Set<string>();
 
+  private _given: Params;
+
   constructor(private readonly _host: Host) {
-    const { table, summary, notes, params } = _host.snapshot;
+    const { table, summary, notes, params, extra } = _host.snapshot;
+    this._given = params;
     const by = text(summary.by) || text(params.by);
     this.current = grouped(GROUPINGS.find((name) => name === by) ?? 'program', { table, summary, notes });
     this._groupings.set(this.current.by, this.current);
+    const spread = text(extra.spread);
+    if (spread !== '') {
+      this.current.tree.spread(decodeBase64(spread));
+    }
+  }
+
+  get run(): Run {
+    return this._host.snapshot.run;
   }
 
   get isLive(): boolean {
@@ -48,6 +63,27 @@ export class Session {
       this._groupings.set(by, found);
     }
     this.current = found;
+  }
+
+  /** Ask for the same grouping of another part of the run. */
+  async narrow(filters: Filters, signal: AbortSignal): Promise<void> {
+    const { by } = this.current;
+    this._given = narrowedParams(this._host.snapshot.params, filters);
+    const answer = await this._host.request('op_profile', this._params({ by, limit: ROWS }), signal);
+    this._groupings.clear();
+    this._searched.clear();
+    this.current = grouped(by, answer);
+    this._groupings.set(by, this.current);
+  }
+
+  /** Learn how rows spread over devices and steps, once a grouping; xprof has no such numbers. */
+  async spread(signal: AbortSignal): Promise<void> {
+    const { current } = this;
+    if (!current.isSpread && this._given.compat === undefined) {
+      const asked = this._params({ by: current.by });
+      current.tree.spread((await this._host.request('op_spread', asked, signal)).table);
+      current.isSpread = true;
+    }
   }
 
   /** Load the children of a node that the snapshot left out; returns how many came. */
@@ -84,8 +120,9 @@ export class Session {
   /** What is known of one op: from the snapshot if it is there, else from the live profile. */
   async details(node: OpNode, signal: AbortSignal): Promise<Summary> {
     const { op, program_id } = node.labels;
-    const saved = this._host.snapshot.details[`${program_id}/${op}`];
-    if (saved !== undefined) {
+    const { snapshot } = this._host;
+    const saved = snapshot.details[`${program_id}/${op}`];
+    if (saved !== undefined && this._given === snapshot.params) {
       return saved;
     }
     const { summary } = await this._host.request(
@@ -97,9 +134,9 @@ export class Session {
   }
 
   private _params(asked: Params, kept: readonly string[] = [...FILTERS, 'program']): Params {
-    const { params } = this._host.snapshot;
+    const given = this._given;
     return {
-      ...Object.fromEntries(kept.filter((name) => name in params).map((name) => [name, params[name]])),
+      ...Object.fromEntries(kept.filter((name) => name in given).map((name) => [name, given[name]])),
       ...asked
     };
   }
@@ -110,5 +147,5 @@ const FILTERS = ['host', 'device', 'step', 'window_ps', 'compat'];
 
 function grouped(by: Grouping, { table, summary, notes }: Answer): Grouped {
   const tree = new OpTree(table);
-  return { by, tree, summary, notes, expanded: firstExpanded(tree) };
+  return { by, tree, summary, notes, expanded: firstExpanded(tree), isSpread: false };
 }

@@ -1,7 +1,7 @@
 /** The row of choices above the table: grouping, order, filter. */
 import { h } from '../dom';
 import { choice, choiceGroup, press } from '../shell/choices';
-import type { Measure } from './tree';
+import type { Measure } from '../tree/tree';
 
 export const GROUPINGS = ['program', 'category', 'framework', 'source'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

@@ -19,11 +19,11 @@ function show(host: Host): HTMLElement {
   return el;
 }
 
-const rows = (el: HTMLElement) => [...el.querySelectorAll<HTMLElement>('.jp-OpProfile-row')];
+const rows = (el: HTMLElement) => [...el.querySelectorAll<HTMLElement>('.jp-XprofTree-row')];
 const named = (el: HTMLElement, name: string) =>
-  rows(el).find((row) => row.querySelector('.jp-OpProfile-label')?.textContent === name) as HTMLElement;
+  rows(el).find((row) => row.querySelector('.jp-XprofTree-label')?.textContent === name) as HTMLElement;
 const labels = (el: HTMLElement) =>
-  rows(el).map((row) => row.querySelector('.jp-OpProfile-label')?.textContent);
+  rows(el).map((row) => row.querySelector('.jp-XprofTree-label')?.textContent);
 const choice = (el: HTMLElement, value: string) =>
   el.querySelector(`[data-choice=${value}]`) as HTMLButtonElement;
 
@@ -48,7 +48,7 @@ describe('a snapshot', () => {
     );
     expect(labels(el).slice(0, 4)).toEqual(['all programs', 'jit_train_step(1)', 'dot', 'dot.14']);
     expect(named(el, 'dot.14').textContent).toContain('23.1 %');
-    expect(named(el, 'dot.14').querySelector<HTMLElement>('.jp-OpProfile-bar')?.style.width).toBe('23.1%');
+    expect(named(el, 'dot.14').querySelector<HTMLElement>('.jp-XprofTree-bar')?.style.width).toBe('23.1%');
     expect(el.querySelector('.jp-XprofBadge')?.textContent).toBe('snapshot');
     expect(el.querySelector('.jp-OpProfile-count')?.textContent).toBe('15 of 427 ops shown');
   });
@@ -90,9 +90,7 @@ describe('a snapshot', () => {
     const el = show(new StaticHost(snapshot()));
     expect(choice(el, 'category').getAttribute('aria-disabled')).toBe('true');
     choice(el, 'category').click();
-    expect(el.querySelector('.jp-OpProfile-status')?.textContent).toContain(
-      'xprof_nb.open("/home/me/xprof-logs'
-    );
+    expect(el.querySelector('.jp-XprofTasks')?.textContent).toContain('xprof_nb.open("/home/me/xprof-logs');
   });
 
   it('says in place why it is empty', () => {
@@ -172,7 +170,7 @@ describe('sorting and filtering', () => {
 });
 
 describe('keyboard', () => {
-  const active = (el: HTMLElement) => el.querySelector('.jp-mod-active .jp-OpProfile-label')?.textContent;
+  const active = (el: HTMLElement) => el.querySelector('.jp-mod-active .jp-XprofTree-label')?.textContent;
 
   it('moves, expands, collapses and opens details', async () => {
     const el = show(new StaticHost(snapshot()));
@@ -237,7 +235,12 @@ describe('a live host', () => {
     await vi.waitFor(() => expect(labels(el)[1]).toBe('jit_train_step(1)'));
     choice(el, 'category').click();
     await vi.waitFor(() => expect(labels(el)).toEqual(['all programs', 'convolution']));
-    expect(host.asked).toEqual([{ query: 'op_profile', params: { by: 'category', limit: 300 } }]);
+    expect(host.asked.map(({ query, params }) => `${query} ${params.by}`)).toEqual([
+      'op_profile category',
+      'op_spread category',
+      'op_spread program'
+    ]);
+    expect(host.asked[0]?.params).toEqual({ by: 'category', limit: 300 });
   });
 
   it('loads the rows a snapshot left out', async () => {
@@ -246,11 +249,11 @@ describe('a live host', () => {
     ]);
     const host = new FakeHost('kernel', snapshot(), async () => ({ table: more, summary: {}, notes: [] }));
     const el = show(host);
-    named(el, 'loop fusion').querySelector<HTMLElement>('.jp-OpProfile-twisty')?.click();
-    el.querySelector<HTMLElement>('.jp-OpProfile-more')?.click();
+    named(el, 'loop fusion').querySelector<HTMLElement>('.jp-XprofTree-twisty')?.click();
+    el.querySelector<HTMLElement>('.jp-XprofTree-more')?.click();
     await vi.waitFor(() => expect(named(el, 'late')).toBeDefined());
     expect(host.asked[0]?.params).toMatchObject({ by: 'program', under: '/p1/loop fusion' });
-    expect(el.querySelector('.jp-OpProfile-more')?.textContent).toContain('411 more');
+    expect(el.querySelector('.jp-XprofTree-more')?.textContent).toContain('411 more');
   });
 
   it('searches rows that are not loaded', async () => {

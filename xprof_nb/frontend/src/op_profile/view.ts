@@ -1,7 +1,7 @@
 /** The op profile on screen: puts the parts together and says what each key and click does. */
 import { adoptStyle, h } from '../dom';
 import { count } from '../format';
-import { type Host, isAbort, type Mounted } from '../host';
+import type { Host, Mounted } from '../host';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { KINDS, kindOf } from '../kinds';
 import { number } from '../payload';
@@ -9,31 +9,34 @@ import { header } from '../shell/header';
 import { KeyHelp } from '../shell/key_help';
 import { legend } from '../shell/legend';
 import { emptyBox, notesBox } from '../shell/notes';
-import { copyText, downloadText, fileName } from '../shell/save';
-import { showFailure, showWaiting } from '../shell/status';
+import { Tasks } from '../shell/tasks';
 import { attachTooltip } from '../shell/tooltip';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
+import type { Field } from '../tree/fields';
+import { keyBindings } from '../tree/keyboard';
+import { ancestors, countOps, matchingOf, type Row, type Sort, searchTerms, visibleRows } from '../tree/rows';
+import treeStyle from '../tree/style.css?inline';
+import { TreeTable } from '../tree/table';
+import { LABELS, type Measure, type OpNode } from '../tree/tree';
 import detailsStyle from './details.css?inline';
 import { DetailsArea } from './details_area';
 import { explainCell, explainHeader } from './explain';
-import type { Field } from './fields';
-
-import { keyBindings } from './keyboard';
-import { ancestors, countOps, type Row, type Sort, searchTerms, visibleRows } from './rows';
-import { toCsv, toTsv } from './save';
+import { LAYOUT } from './fields';
+import { Follower } from './follow';
+import { menuItems } from './menu';
 import { peaks, sentence } from './sentence';
 import { Session } from './session';
 import style from './style.css?inline';
-import { TreeTable } from './table';
 import { type Grouping, Toolbar } from './toolbar';
-import { LABELS, type Measure, type OpNode } from './tree';
 
+/** What is asked for after the rows, and not of every run. */
+const SPREAD_FIELDS: readonly Measure[] = ['step_fraction', 'device_imbalance_fraction'];
 const SEARCH_AFTER_MS = 250;
 
 /** Draw the op profile of a host into an element. */
 export function mount(host: Host, el: HTMLElement): Mounted {
-  for (const sheet of [shellStyle, style, detailsStyle]) {
+  for (const sheet of [shellStyle, treeStyle, style, detailsStyle]) {
     adoptStyle(el, sheet);
   }
   const view = new OpProfileView(host);
@@ -51,7 +54,8 @@ class OpProfileView implements Mounted {
   private readonly _answer = h('div', { class: 'jp-OpProfile-answer' });
   private readonly _empty = h('div', { class: 'jp-OpProfile-empty' });
   private readonly _legend = h('div', { class: 'jp-OpProfile-legend' });
-  private readonly _status = h('div', { class: 'jp-OpProfile-status' });
+  private readonly _tasks = new Tasks();
+  private readonly _follower: Follower;
   private readonly _stops: (() => void)[] = [];
   private readonly _bindings: readonly KeyBinding[];
   private _sort: Sort = { by: 'time_fraction', descending: true };
@@ -59,24 +63,32 @@ class OpProfileView implements Mounted {
   private _rows: Row[] = [];
   private _active: string | null = null;
   private _selected: string | null = null;
-  private _task: AbortController | null = null;
   private _searchTimer = 0;
 
   constructor(host: Host) {
     this._session = new Session(host);
+    this._follower = new Follower(this._session, this._tasks, {
+      reveal: (node) => this._reveal(node),
+      clear: () => this._closeDetails(),
+      replaced: (signal) => this._showOther(signal),
+      grown: (signal) => this._spread(signal)
+    });
     this._toolbar = new Toolbar({
       group: (by) => this._group(by),
       sort: (by) => this._sortBy(by, true),
       filter: (text) => this._setFilter(text),
-      leaveFilter: () => this._table.node.focus()
+      leaveFilter: () => this._table.focus()
     });
-    this._table = new TreeTable(host.snapshot.title || 'op profile', {
+    this._table = new TreeTable(host.snapshot.title || 'op profile', LAYOUT, {
       sort: (field) => this._sortByField(field),
       select: (row) => this._select(row),
       toggle: (row) => this._toggle(row)
     });
-    this._details = new DetailsArea(this._session, () => this._closeDetails());
-    this._help = new KeyHelp(() => this._table.node.focus());
+    this._details = new DetailsArea(this._session, {
+      close: () => this._deselect(),
+      open: (view, node) => this._follower.open(view, node)
+    });
+    this._help = new KeyHelp(() => this._table.focus());
     this._bindings = keyBindings({
       move: (to) => this._moveTo(to),
       page: () => this._table.pageRows,
@@ -95,11 +107,12 @@ class OpProfileView implements Mounted {
     );
     this._refreshAnswer();
     this._refresh();
+    this._stops.push(this._follower.start());
   }
 
   dispose(): void {
     clearTimeout(this._searchTimer);
-    this._task?.abort();
+    this._tasks.cancel();
     this._details.dispose();
     this._table.dispose();
     for (const stop of this._stops) {
@@ -115,8 +128,16 @@ class OpProfileView implements Mounted {
         class: 'jp-XprofView jp-OpProfile',
         attrs: { 'aria-label': host.snapshot.title || 'op profile', 'data-lm-suppress-shortcuts': 'true' }
       },
-      header(host, this._menu(host)),
+      header(
+        host,
+        menuItems(this._session, {
+          said: (words) => this._tasks.say(words),
+          failed: (error) => this._tasks.fail(error),
+          help: () => this._help.toggle(this._bindings, this._table.node)
+        })
+      ),
       this._answer,
+      this._follower.bar.node,
       this._toolbar.node,
       h(
         'div',
@@ -124,7 +145,7 @@ class OpProfileView implements Mounted {
         h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._empty),
         this._details.node
       ),
-      h('div', { class: 'jp-OpProfile-foot' }, this._legend, this._status),
+      h('div', { class: 'jp-OpProfile-foot' }, this._legend, this._tasks.node),
       this._help.node
     );
     root.addEventListener('keydown', (event) => {
@@ -132,31 +153,6 @@ class OpProfileView implements Mounted {
       event.stopPropagation();
     });
     return root;
-  }
-
-  private _menu(host: Host) {
-    const { run } = host.snapshot;
-    const rows = 'every row loaded, full precision';
-    const python = () =>
-      `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).op_profile(by="${this._session.current.by}").frame`;
-    const name = (extension: string) => fileName(`${run.name} op profile`, extension);
-    return [
-      { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(toTsv(this._session.current.tree)) },
-      {
-        label: 'Download CSV',
-        hint: rows,
-        run: () => downloadText(name('csv'), toCsv(this._session.current.tree), 'text/csv')
-      },
-      { label: 'Copy Python for the DataFrame', run: () => this._copy(python()) },
-      { label: 'Keys (?)', run: () => this._help.toggle(this._bindings, this._table.node) }
-    ];
-  }
-
-  private _copy(text: string): void {
-    copyText(text).then(
-      () => this._say('Copied.'),
-      (error: unknown) => this._fail(error)
-    );
   }
 
   private _refreshAnswer(): void {
@@ -177,7 +173,7 @@ class OpProfileView implements Mounted {
 
   private _refresh(): void {
     const { tree, expanded, by, summary } = this._session.current;
-    this._rows = visibleRows(tree, { sort: this._sort, filter: this._filter, expanded });
+    this._rows = visibleRows(tree, { sort: this._sort, matching: matchingOf(this._filter), expanded });
     if (!this._rows.some((row) => row.id === this._active)) {
       this._active = this._rows[0]?.id ?? null;
     }
@@ -187,6 +183,7 @@ class OpProfileView implements Mounted {
       terms: searchTerms(this._filter),
       active: this._active,
       selected: this._selected,
+      unknown: new Set(SPREAD_FIELDS.filter((measure) => !tree.knows(measure))),
       noRows: `No op matches “${this._filter.trim()}”.`,
       moreText: this._session.isLive ? 'click to load' : 'not in this snapshot: open the run to load them'
     });
@@ -204,14 +201,12 @@ class OpProfileView implements Mounted {
       return;
     }
     if (!this._session.isLive) {
-      this._say(this._session.whyNotLive);
+      this._tasks.say(this._session.whyNotLive);
       return;
     }
-    this._run(`Grouping by ${by}`, async (signal) => {
+    this._tasks.run(`Grouping by ${by}`, async (signal) => {
       await this._session.group(by, signal);
-      this._closeDetails();
-      this._refreshAnswer();
-      this._refresh();
+      await this._showOther(signal);
     });
   }
 
@@ -224,19 +219,20 @@ class OpProfileView implements Mounted {
   private _sortBy(by: Measure | Field['sortBy'], descending: boolean): void {
     this._sort = { by, descending };
     this._refresh();
-    this._table.node.scrollTop = 0;
+    this._table.table.scrollTop = 0;
   }
 
   private _setFilter(text: string): void {
     this._filter = text;
     this._refresh();
-    this._table.node.scrollTop = 0;
+    this._table.table.scrollTop = 0;
     clearTimeout(this._searchTimer);
     if (text.trim() !== '' && this._session.isLive && this._session.isPruned) {
       this._searchTimer = window.setTimeout(() => {
-        this._run('Searching the whole profile', async (signal) => {
+        this._tasks.run('Searching the whole profile', async (signal) => {
           if ((await this._session.search(text.trim(), signal)) > 0) {
             this._refresh();
+            await this._spread(signal);
           }
         });
       }, SEARCH_AFTER_MS);
@@ -266,14 +262,16 @@ class OpProfileView implements Mounted {
 
   private _loadMore(parent: OpNode): void {
     if (!this._session.isLive) {
-      this._say(this._session.whyNotLive);
+      this._tasks.say(this._session.whyNotLive);
       return;
     }
-    this._run('Loading more rows', async (signal) => {
+    this._tasks.run('Loading more rows', async (signal) => {
       const added = await this._session.loadChildren(parent, signal);
       this._refresh();
       if (added === 0) {
-        this._say('The profile gave no more rows here.');
+        this._tasks.say('The profile gave no more rows here.');
+      } else {
+        await this._spread(signal);
       }
     });
   }
@@ -288,6 +286,12 @@ class OpProfileView implements Mounted {
     this._details.show(row.node);
     this._refresh();
     this._table.reveal(row.id);
+    this._follower.choose(row.node);
+  }
+
+  private _deselect(): void {
+    this._closeDetails();
+    this._follower.choose(null);
   }
 
   private _closeDetails(): void {
@@ -298,16 +302,44 @@ class OpProfileView implements Mounted {
 
   /** Open the way to a row and select it. */
   private _show(node: OpNode): void {
-    this._toolbar.filter.value = '';
-    this._filter = '';
-    for (const key of ancestors(node)) {
-      this._session.current.expanded.add(key);
-    }
-    this._refresh();
+    this._reveal(node);
     const row = this._rows.find((candidate) => candidate.id === node.key);
     if (row !== undefined) {
       this._select(row);
     }
+  }
+
+  /** Open the way to a row and outline it. */
+  private _reveal(node: OpNode): void {
+    for (const key of ancestors(node)) {
+      this._session.current.expanded.add(key);
+    }
+    this._selected = this._active = node.key;
+    this._refresh();
+    if (!this._rows.some((row) => row.id === node.key)) {
+      this._toolbar.filter.value = '';
+      this._filter = '';
+      this._active = node.key;
+      this._refresh();
+    }
+    this._table.reveal(node.key);
+    if (this._details.isOpen) {
+      this._details.show(node);
+    }
+  }
+
+  /** Show what the session has now: another grouping, or another part of the run. */
+  private async _showOther(signal: AbortSignal): Promise<void> {
+    this._closeDetails();
+    this._refreshAnswer();
+    this._refresh();
+    await this._spread(signal);
+    this._follower.catchUp();
+  }
+
+  private async _spread(signal: AbortSignal): Promise<void> {
+    await this._session.spread(signal);
+    this._refresh();
   }
 
   private _moveTo(index: number): void {
@@ -322,11 +354,11 @@ class OpProfileView implements Mounted {
   private _back(): void {
     if (this._help.isOpen) {
       this._help.close();
-    } else if (this._task !== null) {
-      this._task.abort();
-    } else if (this._details.isOpen) {
-      this._closeDetails();
-      this._table.node.focus();
+    } else if (this._tasks.isBusy) {
+      this._tasks.cancel();
+    } else if (this._details.isOpen || this._selected !== null) {
+      this._deselect();
+      this._table.focus();
     } else if (this._filter !== '') {
       this._toolbar.filter.value = '';
       this._setFilter('');
@@ -334,7 +366,7 @@ class OpProfileView implements Mounted {
   }
 
   private _keyPressed(event: KeyboardEvent): void {
-    const inTable = event.target === this._table.node;
+    const inTable = event.target === this._table.table;
     const anywhere = ['/', '?', 'Escape'].includes(event.key);
     if (!isTyping(event) && (inTable || anywhere)) {
       dispatchKey(event, this._bindings);
@@ -353,35 +385,5 @@ class OpProfileView implements Mounted {
       return { anchor: cell, lines: explainHeader(field, summary) };
     }
     return row.type === 'node' ? { anchor: cell, lines: explainCell(field, row.node, summary) } : null;
-  }
-
-  /** Do one thing that takes time; a newer one replaces it. */
-  private _run(what: string, work: (signal: AbortSignal) => Promise<void>): void {
-    this._task?.abort();
-    const task = new AbortController();
-    this._task = task;
-    this._status.replaceChildren();
-    const waiting = showWaiting(this._status, what, () => task.abort());
-    work(task.signal)
-      .catch((error: unknown) => {
-        if (!isAbort(error)) {
-          this._fail(error, () => this._run(what, work));
-        }
-      })
-      .finally(() => {
-        waiting.remove();
-        if (this._task === task) {
-          this._task = null;
-        }
-      });
-  }
-
-  private _say(text: string): void {
-    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, text));
-  }
-
-  private _fail(error: unknown, retry?: () => void): void {
-    this._status.replaceChildren();
-    showFailure(this._status, error, retry);
   }
 }

@@ -59,7 +59,7 @@ describe('answerView', () => {
     const el = document.createElement('div');
     answerView({ label: 'kernels' })(new FakeHost('static', saved, vi.fn()), el);
     expect(el.querySelector('.jp-XprofEmpty')?.textContent).toContain('No kernel was recorded.');
-    expect(el.querySelector<HTMLElement>('.jp-XprofGrid')?.hidden).toBe(true);
+    expect(el.querySelector<HTMLElement>('.jp-XprofGrid-frame')?.hidden).toBe(true);
   });
 
   it('loads the rows that the snapshot left out', async () => {
@@ -84,11 +84,11 @@ describe('answerView', () => {
     link.narrow({ step: 7 }, {});
     await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(1));
     expect(ask.mock.lastCall?.[1]).toMatchObject({ step: 7 });
-    expect(el.querySelector('.jp-XprofAnswer-narrowed')?.textContent).toContain('Narrowed to step 7');
-    el.querySelector<HTMLElement>('.jp-XprofAnswer-narrowed button')?.click();
+    expect(el.querySelector('.jp-XprofNarrowed')?.textContent).toContain('Narrowed to step 7');
+    el.querySelector<HTMLElement>('.jp-XprofNarrowed button')?.click();
     await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(2));
     expect(ask.mock.lastCall?.[1]).toMatchObject({ step: null });
-    expect(el.querySelector<HTMLElement>('.jp-XprofAnswer-narrowed')?.hidden).toBe(true);
+    expect(el.querySelector<HTMLElement>('.jp-XprofNarrowed')?.hidden).toBe(true);
     expect(link.filters).toEqual({});
   });
 

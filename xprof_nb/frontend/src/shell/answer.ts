@@ -2,7 +2,7 @@
 import type { Columns } from '../columns';
 import { adoptStyle, h } from '../dom';
 import { count } from '../format';
-import { type Answer, type Host, isAbort, type Mount, type Mounted, type Params } from '../host';
+import type { Answer, Host, Mount, Mounted, Params } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { text } from '../payload';
@@ -21,7 +21,7 @@ import type { MenuItem } from './menu';
 import { NarrowedBar } from './narrowed';
 import { emptyBox, notesBox } from './notes';
 import { copyText, downloadText, fileName } from './save';
-import { showFailure, showWaiting } from './status';
+import { Tasks } from './tasks';
 
 const MOST_ROWS = 100_000;
 const FILTER_HELP =
@@ -82,14 +82,13 @@ export class AnswerFrame implements Mounted {
   private readonly _narrowed = new NarrowedBar(() => this.narrow({}));
   private readonly _empty = h('div', {});
   private readonly _counted = h('span', { class: 'jp-XprofAnswer-counted', attrs: { role: 'status' } });
-  private readonly _status = h('div', {});
+  private readonly _tasks = new Tasks();
   private readonly _filter: HTMLInputElement;
   private readonly _help: KeyHelp;
   private readonly _bindings: readonly KeyBinding[];
   private _params: Params;
   private _filters: Filters = {};
   private _total: number;
-  private _task: AbortController | null = null;
 
   constructor(
     readonly host: Host,
@@ -145,7 +144,7 @@ export class AnswerFrame implements Mounted {
   }
 
   dispose(): void {
-    this._task?.abort();
+    this._tasks.cancel();
     for (const part of this._parts) {
       part.dispose?.();
     }
@@ -184,32 +183,15 @@ export class AnswerFrame implements Mounted {
 
   /** Do one thing that takes time; a newer one replaces it. */
   run(what: string, work: (signal: AbortSignal) => Promise<void>): void {
-    this._task?.abort();
-    const task = new AbortController();
-    this._task = task;
-    this._status.replaceChildren();
-    const waiting = showWaiting(this._status, what, () => task.abort());
-    work(task.signal)
-      .catch((error: unknown) => {
-        if (!isAbort(error)) {
-          this.fail(error, () => this.run(what, work));
-        }
-      })
-      .finally(() => {
-        waiting.remove();
-        if (this._task === task) {
-          this._task = null;
-        }
-      });
+    this._tasks.run(what, work);
   }
 
   say(words: string): void {
-    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, words));
+    this._tasks.say(words);
   }
 
   fail(error: unknown, retry?: () => void): void {
-    this._status.replaceChildren();
-    showFailure(this._status, error, retry);
+    this._tasks.fail(error, retry);
   }
 
   private _take(answer: Answer): void {
@@ -223,7 +205,7 @@ export class AnswerFrame implements Mounted {
   private _loadRest(): void {
     if (
       this.isLive &&
-      this._task === null &&
+      !this._tasks.isBusy &&
       this.answer.table.rows < this._total &&
       this._total <= MOST_ROWS
     ) {
@@ -308,7 +290,7 @@ export class AnswerFrame implements Mounted {
       ),
       this.grid.node,
       this._empty,
-      this._status,
+      this._tasks.node,
       this._help.node
     );
     root.addEventListener('keydown', (event) => {
@@ -385,8 +367,8 @@ export class AnswerFrame implements Mounted {
   private _back(): void {
     if (this._help.isOpen) {
       this._help.close();
-    } else if (this._task !== null) {
-      this._task.abort();
+    } else if (this._tasks.isBusy) {
+      this._tasks.cancel();
     } else if (this._filter.value !== '') {
       this._filter.value = '';
       this.grid.filter = '';

@@ -1,5 +1,8 @@
 /** Things that float above a view: in the browser's top layer, so that no output area clips them. */
 
+import { adoptStyle } from '../dom';
+import style from '../style/overlay.css?inline';
+
 const MARGIN = 4;
 
 export interface Anchor {
@@ -11,6 +14,7 @@ export interface Anchor {
 
 /** Show an element that is already in the page beside an anchor, inside the window. */
 export function showOverlay(overlay: HTMLElement, anchor: Anchor, align: 'left' | 'right' = 'left'): void {
+  adoptStyle(overlay, style);
   overlay.popover = 'manual';
   overlay.hidden = false;
   overlay.showPopover?.();

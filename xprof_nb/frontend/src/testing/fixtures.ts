@@ -4,7 +4,10 @@ import type { Answer, Host, HostKind, Params, Snapshot } from '../host';
 import { readPayload } from '../payload';
 import columnsFixture from './columns.json';
 import payloadFixture from './op_profile.json';
+import spreadFixture from './op_spread.json';
 
+/** What a snapshot holds of `op_spread`. */
+export const spread: string = spreadFixture;
 export const everyType = columnsFixture;
 export const payload: Record<string, unknown> = payloadFixture;
 

@@ -117,6 +117,16 @@ def details() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def spread() -> str:
+    """Return what ``op_spread`` says of one op, as a snapshot holds it."""
+    row = {
+        "key": "/p1/dot/dot.14", "time_per_step_ps": 2e9, "step_fraction": 0.25, "device_min_time_ps": 1e11,
+        "device_mean_time_ps": 2e11, "device_max_time_ps": 2.5e11, "device_imbalance_fraction": 0.25,
+        "slowest_device": "TPU:3",
+    }  # fmt: skip
+    return base64.b64encode(columns.encode(pd.DataFrame([row]))).decode()
+
+
 def payload() -> dict[str, Any]:
     """Return the payload of the op profile."""
     frame = pd.DataFrame(rows())
@@ -175,5 +185,5 @@ def every_type() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for name, fixture in {"columns": every_type(), "op_profile": payload()}.items():
+    for name, fixture in {"columns": every_type(), "op_profile": payload(), "op_spread": spread()}.items():
         (HERE / f"{name}.json").write_text(json.dumps(fixture, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,5 +1,7 @@
 /** The op profile as a tree: rows of the wire table joined to their parents, and grown when more is loaded. */
 import { type Columns, numberAt, stringAt } from '../columns';
+import { isSame } from '../shell/choice';
+import type { Choice } from '../shell/link';
 
 export const MEASURES = [
   'occurrences',
@@ -13,7 +15,13 @@ export const MEASURES = [
   'bytes_per_s',
   'hbm_bytes_per_s',
   'hbm_utilization',
-  'wasted_fraction'
+  'wasted_fraction',
+  'time_per_step_ps',
+  'step_fraction',
+  'device_min_time_ps',
+  'device_mean_time_ps',
+  'device_max_time_ps',
+  'device_imbalance_fraction'
 ] as const;
 export const LABELS = [
   'name',
@@ -24,7 +32,8 @@ export const LABELS = [
   'category',
   'framework_op',
   'source',
-  'bound_by'
+  'bound_by',
+  'slowest_device'
 ] as const;
 
 export type Measure = (typeof MEASURES)[number];
@@ -34,8 +43,8 @@ export interface OpNode {
   /** Stable name of the node, the same in every answer about the profile. */
   readonly key: string;
   readonly kind: string;
-  readonly measures: Readonly<Record<Measure, number>>;
-  readonly labels: Readonly<Record<Label, string | null>>;
+  readonly measures: Record<Measure, number>;
+  readonly labels: Record<Label, string | null>;
   readonly parent: OpNode | null;
   readonly children: OpNode[];
   /** How many children the profile has, loaded or not. */
@@ -46,6 +55,7 @@ export class OpTree {
   /** The rows at the outermost level: the one that stands for the whole profile. */
   readonly top: OpNode[] = [];
   private readonly _byKey = new Map<string, OpNode>();
+  private readonly _spread = new Map<string, Spread>();
 
   constructor(table: Columns) {
     this.merge(table);
@@ -61,6 +71,30 @@ export class OpTree {
 
   nodes(): Iterable<OpNode> {
     return this._byKey.values();
+  }
+
+  /** The op that was chosen, if it is here. */
+  chosen(choice: Choice): OpNode | undefined {
+    return [...this._byKey.values()].find((node) => node.kind === 'op' && isSame(choiceOf(node), choice));
+  }
+
+  /** Take what `op_spread` says of nodes, those that come later too. */
+  spread(table: Columns): void {
+    for (let row = 0; row < table.rows; row++) {
+      const key = stringAt(table, 'key', row) ?? '';
+      const measures = SPREAD.map((name) => [name, numberAt(table, name, row)] as const);
+      const spread = { measures, slowest: stringAt(table, 'slowest_device', row) };
+      this._spread.set(key, spread);
+      const node = this._byKey.get(key);
+      if (node !== undefined) {
+        takeSpread(node, spread);
+      }
+    }
+  }
+
+  /** Whether any row has a value of a measure. */
+  knows(measure: Measure): boolean {
+    return [...this._byKey.values()].some(({ measures }) => !Number.isNaN(measures[measure]));
   }
 
   /**
@@ -96,10 +130,33 @@ export class OpTree {
       children: [],
       childrenTotal: numberAt(table, 'children_total', row)
     };
+    const spread = this._spread.get(key);
+    if (spread !== undefined) {
+      takeSpread(node, spread);
+    }
     this._byKey.set(key, node);
     (parent?.children ?? this.top).push(node);
     return node;
   }
+}
+
+/** What choosing a row chooses in all views of the run. */
+export function choiceOf({ kind, labels: { op, program_id } }: OpNode): Choice {
+  return kind !== 'op' || op === null ? {} : { op, ...(program_id === null ? {} : { program_id }) };
+}
+
+interface Spread {
+  readonly measures: readonly (readonly [Measure, number])[];
+  readonly slowest: string | null;
+}
+
+const SPREAD = MEASURES.slice(MEASURES.indexOf('time_per_step_ps'));
+
+function takeSpread(node: OpNode, { measures, slowest }: Spread): void {
+  for (const [name, value] of measures) {
+    node.measures[name] = value;
+  }
+  node.labels.slowest_device = slowest;
 }
 
 function measuresAt(table: Columns, row: number): OpNode['measures'] {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rowsTable, table } from '../testing/fixtures';
-import { type Choice, countOps, firstExpanded, type Row, visibleRows } from './rows';
+import { type Choice, countOps, firstExpanded, matchingOf, type Row, visibleRows } from './rows';
 import { missingChildren, type OpNode, OpTree } from './tree';
 
-const byTime: Choice = { sort: { by: 'time_ps', descending: true }, filter: '', expanded: new Set(['']) };
+const byTime: Choice = { sort: { by: 'time_ps', descending: true }, matching: null, expanded: new Set(['']) };
 
 function names(rows: readonly Row[]): string[] {
   return rows.map((row) => (row.type === 'node' ? (row.node.labels.name ?? '') : `… ${row.missing}`));
@@ -65,7 +65,7 @@ describe('visibleRows', () => {
 
 describe('filter', () => {
   it('keeps matches with the rows above them, opened', () => {
-    const rows = visibleRows(new OpTree(table()), { ...byTime, filter: 'SOFTMAX' });
+    const rows = visibleRows(new OpTree(table()), { ...byTime, matching: matchingOf('SOFTMAX') });
     expect(names(rows)).toEqual([
       'all programs',
       'jit_train_step(1)',
@@ -86,14 +86,14 @@ describe('filter', () => {
     const tree = new OpTree(table());
     const rows = visibleRows(tree, {
       ...byTime,
-      filter: 'exponential',
+      matching: matchingOf('exponential'),
       expanded: new Set(['/p1/loop fusion/exponential_reduce_fusion'])
     });
     expect(names(rows).slice(4)).toEqual(['multiply.1', 'add.2']);
   });
 
   it('shows nothing when nothing matches', () => {
-    expect(visibleRows(new OpTree(table()), { ...byTime, filter: 'nowhere' })).toEqual([]);
+    expect(visibleRows(new OpTree(table()), { ...byTime, matching: matchingOf('nowhere') })).toEqual([]);
   });
 });
 

@@ -16,10 +16,13 @@ export interface Sort {
 
 export interface Choice {
   readonly sort: Sort;
-  /** What is typed in the filter box. */
-  readonly filter: string;
+  /** Which rows are wanted, with those around them; null for all. */
+  readonly matching: Matching | null;
   readonly expanded: ReadonlySet<string>;
 }
+
+/** Whether a row is one of those wanted. */
+export type Matching = (node: OpNode) => boolean;
 
 interface Place {
   readonly level: number;
@@ -51,14 +54,19 @@ const NAME_ONLY: readonly Label[] = ['name'];
 
 /** The rows on show, top to bottom. */
 export function visibleRows(tree: OpTree, choice: Choice): Row[] {
-  const terms = searchTerms(choice.filter);
-  const kept = terms.length > 0 ? matchesAndAncestors(tree, terms) : null;
+  const kept = choice.matching === null ? null : matchesAndAncestors(tree, choice.matching);
   const rows: Row[] = [];
   const top = tree.top.filter((node) => kept === null || kept.has(node.key));
   sorted(top, choice.sort).forEach((node, index) => {
     appendNode(node, { level: 1, position: index + 1, setSize: top.length }, choice, kept, rows);
   });
   return rows;
+}
+
+/** The rows that have every word of a filter; null when there is none. */
+export function matchingOf(filter: string): Matching | null {
+  const terms = searchTerms(filter);
+  return terms.length === 0 ? null : (node) => matches(node, terms);
 }
 
 /** The words of a filter, all of which must be found. */
@@ -112,10 +120,10 @@ function time(node: OpNode): number {
   return node.kind === 'idle' ? -1 : node.measures.time_ps;
 }
 
-function matchesAndAncestors(tree: OpTree, terms: readonly string[]): Set<string> {
+function matchesAndAncestors(tree: OpTree, matching: Matching): Set<string> {
   const kept = new Set<string>();
   for (const node of tree.nodes()) {
-    if (node.kind !== 'root' && matches(node, terms)) {
+    if (node.kind !== 'root' && matching(node)) {
       kept.add(node.key);
       for (const key of ancestors(node)) {
         kept.add(key);
