@@ -61,7 +61,8 @@ def _ops(profile: ProfileData, params: Filters) -> Answer:
 
 
 def _op_profile(profile: ProfileData, params: OpProfileParams) -> Answer:
-    from xprof_nb.analysis.op_profile import Shown, op_profile
+    from xprof_nb.analysis.op_nodes import Shown
+    from xprof_nb.analysis.op_profile import op_profile
 
     shown = Shown(params.limit, params.under, params.search)
     return op_profile(profile, params.by, _selection(params), shown, params.compat == "xprof")

@@ -99,28 +99,42 @@ def our_nodes(frame: pd.DataFrame) -> dict[tuple[str, ...], Any]:
     return {path: frame.iloc[node] for node, path in paths.items()}
 
 
+def zero(value: float) -> float:
+    return 0.0 if pd.isna(value) else float(value)
+
+
 def assert_op_profile(file: Path, by: str, group_by: str, tree: str) -> int:
-    """Compare every node of xprof's tree; its duplicates have another name, and its provenance a category more."""
-    root = ask_xprof(file, "op_profile", group_by=group_by)[tree]
-    ours = our_nodes(xp.open(file).op_profile(by=by, compat="xprof").frame)  # type: ignore[arg-type]
-    compared = 0
-    categories = {op.category for op in OPS} - {"while"} if by == "framework" else set()
-    for full, metrics in walk(root):
-        if full and full[-1] in categories:
-            continue
-        path = tuple(name for name in full if name not in categories)
-        renamed = tuple(name.replace(" and its duplicate(s)", " and its duplicates") for name in path)
-        row = ours.get(renamed)
-        assert row is not None, (path, sorted(ours))
-        compared += 1
-        assert row["self_time_ps"] == pytest.approx(metrics["rawTime"], rel=EXACT), path
-        flops = 0.0 if pd.isna(row["flops"]) else row["flops"]
-        assert flops == pytest.approx(metrics["bf16Flops"], rel=EXACT), path
-        hbm = 0.0 if pd.isna(row["hbm_utilization"]) else row["hbm_utilization"]
-        assert min(1, hbm) == pytest.approx(metrics["bandwidthUtils"][0], rel=EXACT), path
-        if row["kind"] == "op":
-            assert row["occurrences"] == metrics["occurrences"], path
-    return compared
+    """Compare every number of every node of xprof's trees, that with idle time and that without."""
+    profile = ask_xprof(file, "op_profile", group_by=group_by)
+    result = xp.open(file).op_profile(by=by, compat="xprof")  # type: ignore[arg-type]
+    ours = our_nodes(result.frame)
+    trees = {True: list(walk(profile[tree])), False: list(walk(profile[f"{tree}ExcludeIdle"]))}
+    assert {path for path, _ in trees[True]} == {path for path, row in ours.items() if row["kind"] != "fused"}
+    assert zero(result.summary["time_scale"]) == pytest.approx(profile["aggDvfsTimeScaleMultiplier"], rel=EXACT)
+    for with_idle, nodes in trees.items():
+        for path, metrics in nodes:
+            row = ours[path]
+            is_root = row["kind"] == "root"
+            if not is_root or with_idle:
+                assert row["self_time_ps"] == pytest.approx(metrics["rawTime"], rel=EXACT), path
+                assert zero(row["hbm_utilization"]) == pytest.approx(metrics["bandwidthUtils"][0], rel=EXACT) or (
+                    metrics["bandwidthUtils"][0] == 1 < row["hbm_utilization"]
+                ), path
+                for n, way in ((1, "read"), (2, "write")):
+                    used = min(zero(row[f"on_chip_{way}_utilization"]), 1)
+                    assert used == pytest.approx(metrics["bandwidthUtils"][n], rel=EXACT), path
+            assert zero(row["model_flops"]) == pytest.approx(metrics["rawFlops"], rel=EXACT), path
+            assert zero(row["flops"]) == pytest.approx(metrics["bf16Flops"], rel=EXACT), path
+            assert zero(row["normalized_time_ps"]) == pytest.approx(metrics["normalizedTimePs"], rel=EXACT), path
+            share = zero(row["time_fraction"]) if with_idle else (1.0 if is_root else zero(row["busy_fraction"]))
+            uncapped = zero(row["flops_utilization"]) * share
+            assert uncapped == pytest.approx(metrics["uncappedFlops"], rel=EXACT, abs=1e-15) or is_root, path
+            for n, name in enumerate(("hbm_bytes", "on_chip_read_bytes", "on_chip_write_bytes")):
+                assert zero(row[name]) == pytest.approx(float(metrics["rawBytesAccessedArray"][n]), rel=EXACT), path
+            if row["kind"] in {"category", "group", "op"}:
+                assert zero(row["occurrences"]) == metrics["occurrences"], path
+                assert zero(row["mean_time_ps"]) == pytest.approx(metrics["avgTimePs"], rel=EXACT), path
+    return len(trees[True])
 
 
 @pytest.mark.parametrize(

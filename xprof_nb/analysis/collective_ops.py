@@ -31,12 +31,15 @@ COPIES = (ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, HOST_TO_DEVICE, DEVICE_TO_HOS
 _HALF = re.compile(r"-(start|update|done)$")
 _COPYING = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice", "async"})
 _OPCODE = re.compile(r"\s([a-z][\w-]*)\(")
-_SHAPE = re.compile(r"\b([a-z]+\d*\w*)\[([\d,<=]*)\]")
+_SHAPE = re.compile(r"\b([a-z]\w*)\[([\d,<=]*)\]")
+_NUMBERS = re.compile(r"(?:\d+\.)+")
+"""At the end of a name, read backwards: so a name of dots and digits is read once, not from each of its places."""
+_SIZE = re.compile(r"\d{1,18}")
 _GROUPS = re.compile(
-    r"(?:replica_groups|source_target_pairs)=(\{\{.*?\}\}|\{\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
+    r"(?:replica_groups|source_target_pairs)=(\{\{[\d,{} ]*?\}\}|\{\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
 )
 _KERNEL = re.compile(
-    r"[nr]ccl\w*?(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast|SendRecv|Reduce)", re.IGNORECASE
+    r"[nr]ccl\w{0,200}?(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast|SendRecv|Reduce)", re.IGNORECASE
 )
 _KERNEL_DTYPE = re.compile(r"_(bf16|f8e4m3|f8e5m2|f16|f32|f64|u8|i8|u32|i32|u64|i64)(?:_|$)")
 _KERNEL_KINDS = {
@@ -119,6 +122,12 @@ def bus_factor(kind: str, group_size: float) -> float:
     return 1.0
 
 
+def without_numbers(op: str) -> str:
+    """Return ``all-reduce`` of ``all-reduce.1.2``."""
+    number = _NUMBERS.match(op[::-1])
+    return op[: len(op) - number.end()] if number else op
+
+
 def _kind(category: str, op: str, touches_host: bool) -> str | None:
     name = category.lower().removesuffix(" fusion")
     base = _HALF.sub("", name)
@@ -129,7 +138,7 @@ def _kind(category: str, op: str, touches_host: bool) -> str | None:
         return HOST_TRANSFER
     if base in COLLECTIVE_OPCODES:
         return base
-    by_name = _HALF.sub("", re.sub(r"(\.\d+)+$", "", op))
+    by_name = _HALF.sub("", without_numbers(op))
     if base == "async" and by_name in COLLECTIVE_OPCODES:
         return by_name
     if base in _COPYING and touches_host:
@@ -162,10 +171,7 @@ def _collective(instruction: Instruction, program: Program) -> Instruction:
 
 
 def _shapes(text: str) -> list[Shape]:
-    return [
-        Shape(dtype, tuple(int(size.lstrip("<=")) for size in sizes.split(",") if size))
-        for dtype, sizes in _SHAPE.findall(text)
-    ]
+    return [Shape(dtype, tuple(map(int, _SIZE.findall(sizes)))) for dtype, sizes in _SHAPE.findall(text)]
 
 
 def _counted(kind: str, inputs: Sequence[Shape], outputs: Sequence[Shape], text: str, program: Program | None) -> Moved:
@@ -184,9 +190,11 @@ def _group_size(kind: str, groups: str | None, program: Program | None) -> float
     if kind in COPIES or kind in {"send", "recv"}:
         return np.nan
     if groups and groups.startswith("["):
-        return float(groups[1:].partition("]")[0].split(",")[-1])
+        sizes = _SIZE.findall(groups.partition("]")[0])
+        return float(sizes[-1]) if sizes else np.nan
     if groups and groups != "{}":
         if kind == "collective-permute":
             return float(len(set(re.findall(r"\d+", groups))))
-        return float(max(group.count(",") + 1 for group in re.findall(r"\{([\d,]+)\}", groups)))
+        members = [group.count(",") + 1 for group in re.findall(r"\{([\d,]+)\}", groups)]
+        return float(max(members, default=np.nan))
     return float(program.num_partitions * program.replica_count) if program is not None else np.nan

@@ -21,7 +21,13 @@ _OFF_DUTY = {
 
 
 def duty_cycle(profile: ProfileData, selection: Selection) -> float:
-    """Return busy / (busy + idle) by chip on the host's clock, waits for the host not counted as busy.
+    """Return the share of the time of `duty_times` that chips were on duty, NaN without any."""
+    busy_ps, span_ps = duty_times(profile, selection)
+    return busy_ps / span_ps if span_ps else np.nan
+
+
+def duty_times(profile: ProfileData, selection: Selection) -> tuple[int, int]:
+    """Return for how long chips were busy, and for how long in all, on the host's clock; waiting for it is not busy.
 
     Definition of xprof's ``device_duty_cycle_percent``: per chip the union over its cores of op intervals,
     within the hull of its ops and program runs, summed over chips.
@@ -42,4 +48,4 @@ def duty_cycle(profile: ProfileData, selection: Selection) -> float:
             on_duty = ~off_duty[ops.key[rows]]
             busy += union(start[on_duty], end[on_duty]).length_ps
             span += max(end.max(), run_end.max(initial=0)) - min(start.min(), run_start.min(initial=start.min()))
-    return busy / span if span else np.nan
+    return int(busy), int(span)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis.host_framework_ops import host_ops
-from xprof_nb.analysis.op_profile import scopes
+from xprof_nb.analysis.op_nodes import scopes
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.tree import Step, Tree, in_preorder

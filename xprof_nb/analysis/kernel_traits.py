@@ -18,7 +18,7 @@ _NVIDIA = re.compile(
       | wgmma | gmma | tcgen05 | umma | warpspecialized | warp_specialized   # Hopper and Blackwell
       | (sm|cutlass)_?(80|86|89|90|100|103|120)a?_(xmma|tensorop) | nvjet
       | xmma_(gemm|implicit|sparse|fprop|dgrad|wgrad)
-      | cutlass.*(gemm|conv).*(tensorop|sm90|sm100) | flash_(fwd|bwd)
+      | cutlass.{0,500}?(gemm|conv).{0,500}?(tensorop|sm90|sm100) | flash_(fwd|bwd)
     """,
     re.VERBOSE | re.IGNORECASE,
 )

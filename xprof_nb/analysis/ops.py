@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -126,40 +127,52 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
 
 
 def _summed(profile: ProfileData, selection: Selection) -> OpTable:
-    parts = chosen_parts(profile, selection)
+    return table_of_parts(profile, chosen_parts(profile, selection))
+
+
+def table_of_parts(profile: ProfileData, parts: Sequence[HostPart]) -> OpTable:
+    """Return the sums of the executions in some parts of hosts."""
     total_ps = sum(sum(part.total_ps.tolist()) for part in parts)
     devices = tuple(part.trace.devices[row] for part in parts for row in part.devices)
     return OpTable(stacked([_sums(profile, part) for part in parts]), total_ps, devices)
 
 
+class OpSums:
+    """Sums over the chosen executions, by device and op.
+
+    Attributes
+    ----------
+    device, key
+        Rows of the host's devices and of its op keys, for each sum.
+    """
+
+    def __init__(self, part: HostPart) -> None:
+        ops, count = part.trace.ops, len(part.trace.keys)
+        self._rows = slice(None) if len(part.rows) == len(ops) else part.rows
+        self._group = ops.device[self._rows].astype(np.int64) * count + ops.key[self._rows]
+        self._size = count * len(part.trace.devices)
+        self._seen = np.flatnonzero(np.bincount(self._group, minlength=self._size))
+        self.device, self.key = self._seen // max(count, 1), self._seen % max(count, 1)
+
+    def of(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the sums of a column of the host's op events."""
+        sums = np.bincount(self._group, values[self._rows], minlength=self._size)
+        return sums.astype(np.float64, copy=False)[self._seen]
+
+
 def _sums(profile: ProfileData, part: HostPart) -> Columns:
     trace, ops = part.trace, part.trace.ops
-    count = len(trace.keys)
-    everything = len(part.rows) == len(ops)
-
-    def chosen(values: NDArray[Any]) -> NDArray[Any]:
-        return values if everything else values[part.rows]
-
-    group = chosen(ops.device).astype(np.int64) * count + chosen(ops.key)
-    size = count * len(trace.devices)
-
-    def total(values: NDArray[Any]) -> NDArray[np.float64]:
-        sums = np.bincount(group, chosen(values), minlength=size)
-        return sums.astype(np.float64, copy=False)
-
-    occurrences = total(ops.occurrences)
-    seen = np.flatnonzero(np.bincount(group, minlength=size))
-    device, key = seen // max(count, 1), seen % max(count, 1)
-    times = _whole(occurrences[seen])
+    sums = OpSums(part)
+    times = _whole(sums.of(ops.occurrences))
     columns: Columns = {
-        "host": np.full(len(seen), trace.host, object),
-        "device": np.array([item.name for item in trace.devices], object)[device],
-        **taken(described_keys(profile, trace), key),
+        "host": np.full(len(times), trace.host, object),
+        "device": np.array([item.name for item in trace.devices], object)[sums.device],
+        **taken(described_keys(profile, trace), sums.key),
         "occurrences": times,
-        "time_ps": _whole(total(ops.duration_ps)[seen]),
-        "self_time_ps": total(ops.self_ps)[seen],
-        "transfer_ps": total(ops.transfer_ps)[seen],
-        "is_container": total(ops.contains)[seen] > 0,
+        "time_ps": _whole(sums.of(ops.duration_ps)),
+        "self_time_ps": sums.of(ops.self_ps),
+        "transfer_ps": sums.of(ops.transfer_ps),
+        "is_container": sums.of(ops.contains) > 0,
     }
     return columns | {name: columns[name] * times for name in COSTS}
 

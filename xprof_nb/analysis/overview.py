@@ -64,6 +64,7 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
         "precision": shares,
         "top_ops": xprof_overview.top_ops(profile, selection, table) if like_xprof else _top_ops(rated, table.busy_ps),
         "environment": environment(profile),
+        **(xprof_overview.said(profile, selection, values) if like_xprof else {}),
     }
     summary["sentence"] = _sentence(summary)
     of_steps = xprof_overview.step_notes(profile, selection) if like_xprof else stepped.notes

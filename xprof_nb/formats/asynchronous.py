@@ -21,7 +21,7 @@ Rows = NDArray[np.int64]
 
 LINE = ("Async XLA Ops",)
 _DONE = re.compile(r"-done(?=$|[.\d])|^(?:send|recv)-done")
-_OPERAND = re.compile(r"-done\(.*%([^\s,()]+)\)")
+_OPERAND = re.compile(r"%([^\s,()%]+)\)")
 
 
 def spans_of(
@@ -79,9 +79,9 @@ def _start_of(done: str, text: str | None, program: Program | None) -> str:
         instruction = None
     if instruction is not None:
         return instruction.operands[0] if instruction.operands and "done" in instruction.opcode else ""
-    operand = _OPERAND.search(text or "")
-    if operand is not None:
-        return operand[1]
+    operands = _OPERAND.findall((text or "").partition("-done(")[2])
+    if operands:
+        return str(operands[-1])
     if done.startswith(("send-done", "recv-done")):
         return done.replace("-done", "", 1)
     return _DONE.sub("-start", done, count=1) if _DONE.search(done) else ""

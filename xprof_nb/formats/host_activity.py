@@ -25,6 +25,8 @@ from xprof_nb.model.intervals import union
 from xprof_nb.model.trace import StepMarks
 
 Rows = NDArray[np.int64]
+_LONGEST_NAME = 1000
+"""Characters: no runtime names its own work longer, and to search damaged ones takes minutes."""
 MERGED = "events of a thread, merged"
 
 # In the order they are tried. Names of jax, PjRt, XLA's compilers, TPU and GPU runtimes, tf.data, grain.
@@ -92,6 +94,8 @@ def _activity(plane: XPlane, marks: StepMarks) -> HostActivity:
 
 
 def _kind(name: str) -> int:
+    if len(name) > _LONGEST_NAME:
+        return -1
     return next((kind for kind, rule in _RULES if rule.search(name)), -1)
 
 

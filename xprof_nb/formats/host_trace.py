@@ -25,9 +25,13 @@ from xprof_nb.formats.host_ops import HostOps, known
 from xprof_nb.formats.step_groups import read_step_groups
 from xprof_nb.formats.tpu import planes as device_planes
 from xprof_nb.formats.tpu import warnings as device_warnings
+from xprof_nb.formats.tpu.core_stats import read_core_stats
+from xprof_nb.formats.tpu.core_steps import read_core_steps
 from xprof_nb.formats.wall_clock import SESSION, session_times
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.allocations import no_allocations
+from xprof_nb.model.core_stats import no_core_stats
+from xprof_nb.model.core_steps import no_core_steps
 from xprof_nb.model.device import Device
 from xprof_nb.model.kernels import no_kernels
 from xprof_nb.model.program import Program
@@ -100,10 +104,13 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         versions=session.versions(space),
         notes=tuple(notes),
         capture_options=session.capture_options(space),
+        stated=session.stated(host_plane),
         compilations=session.compilations(host_plane),
         find_framework_events=partial(read_framework_events, read_space),
         find_allocations=partial(read_allocations, read_space) if has_allocations(space) else no_allocations,
         find_step_groups=no_step_groups if cores else partial(read_step_groups, read_space),
+        find_core_steps=partial(read_core_steps, read_space) if cores else no_core_steps,
+        find_core_stats=partial(read_core_stats, read_space) if cores else no_core_stats,
         session_ns=_session(space),
         find_events=partial(read_events, read_space, tuple(device.name for device in found.devices)),
         spans=spans,

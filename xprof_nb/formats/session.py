@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from xprof_nb.formats import plausible
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.compilations import Compilations
 from xprof_nb.model.intervals import union
 
 _VERSION = re.compile(r"version$|driver", re.IGNORECASE)
+_STATED = ("matrix_unit_utilization_percent", "hbm_utilization_percent")
 _COMPILES = re.compile(
     r"^backend_compile|^XlaCompile|Compiler::(RunBackend|Compile)|Client::Compile|CompileAndLoad"
     r"|^lower_sharding_computation$"
@@ -43,6 +45,12 @@ def capture_options(space: XSpace) -> dict[str, Any]:
     except DecodeError:
         return {}
     return {field.name: value for field, value in message.ListFields()}
+
+
+def stated(plane: XPlane | None) -> dict[str, float]:
+    """Return what the runtime states in a host's plane of how well its devices were used, in percent."""
+    stats = plane.stats if plane is not None else {}
+    return {name: value for name in _STATED if (value := plausible.positive(stats, name)) > 0}
 
 
 def compilations(plane: XPlane | None) -> Compilations:

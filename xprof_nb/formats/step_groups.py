@@ -38,6 +38,8 @@ from xprof_nb.model.step_groups import (
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Contexts = tuple[Nodes, pd.DataFrame, pd.DataFrame]
+"""Events, and ``event, type, id`` of the contexts they produce and consume."""
 
 _MARKERS = ("train", "test", "TraceContext")
 _NO_COMPUTE = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
@@ -65,19 +67,29 @@ def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
     plausible.mend(space)
     host, gpus = space.plane("/host:CPU"), gpu_planes(space)
     planes = [plane for plane in (host, *gpus) if plane is not None]
-    grouped = ["group_id" in plane.stat_names for plane in space.planes if plane.name.startswith(_GROUPED)]
-    if grouped and all(grouped):
-        return _of_gpus(gpus, [_stated(plane) for plane in gpus], True) if gpus else _of_stated_host(host)
-    if not any(grouped) and not any(map(_may_have_roots, planes)):
+    if is_grouped(space):
+        return _of_gpus(gpus, [_stated(plane) for plane in gpus], True) if gpus else of_stated_host(host)
+    if not any(_grouped_planes(space)) and not any(map(_may_have_roots, planes)):
         return no_step_groups()
-    made = _made(planes, host)
+    parts = [with_regions(plane) for plane in planes]
+    found = made(parts, [contexts(plane, part) for plane, part in zip(planes, parts, strict=True)])
     if gpus:
-        return _of_gpus(gpus, made.parts[len(planes) - len(gpus) :], False)
-    return no_step_groups() if host is None else _of_host(host, made.parts[0], made)
+        return _of_gpus(gpus, found.parts[len(planes) - len(gpus) :], False)
+    return no_step_groups() if host is None else of_host(host, found.parts[0], found)
+
+
+def is_grouped(space: XSpace) -> bool:
+    """Return whether xprof takes the groups as the file states them."""
+    grouped = _grouped_planes(space)
+    return bool(grouped) and all(grouped)
+
+
+def _grouped_planes(space: XSpace) -> list[bool]:
+    return ["group_id" in plane.stat_names for plane in space.planes if plane.name.startswith(_GROUPED)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class Part:
     """Events of one plane in the order of its lines: their rows, -1 for a region put together, and their groups."""
 
     rows: Ints
@@ -88,48 +100,46 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class Made:
     """Groups made here: the planes' events, and by group its root and what that is inside of."""
 
-    parts: list[_Part]
+    parts: list[Part]
     roots: Ints
     inside: Ints
 
 
-def _stated(plane: XPlane) -> _Part:
+def _stated(plane: XPlane) -> Part:
     events = plane.events
     start_ps = events.start_ps
     group = plane.event_stat("group_id").ints(-1)
     line = events.line.astype(np.int64)
-    return _Part(np.arange(len(events)), line, start_ps, start_ps + events.duration_ps, group)
+    return Part(np.arange(len(events)), line, start_ps, start_ps + events.duration_ps, group)
 
 
 def _may_have_roots(plane: XPlane) -> bool:
     return "_r" in plane.stat_names or bool(_ROOT_LEVELS.keys() & set(plane.metadata.name))
 
 
-def _made(planes: Sequence[XPlane], host: XPlane | None) -> _Made:
-    parts = [_with_regions(plane) for plane in planes]
-    sizes = [len(part.rows) for part in parts]
-    firsts = np.cumsum([0, *sizes])
-    line_firsts = np.cumsum([0, *(len(plane.lines) for plane in planes)])
-    columns, made, taken = [], [], []
-    for plane, part, first, line in zip(planes, parts, firsts.tolist(), line_firsts.tolist(), strict=False):
-        nodes, produced, consumed = _nodes(plane, part, plane is host)
-        columns.append(replace(nodes, line=nodes.line + line))
-        made.append(produced.assign(event=produced["event"] + first))
-        taken.append(consumed.assign(event=consumed["event"] + first))
+def made(parts: Sequence[Part], tables: Sequence[Contexts]) -> Made:
+    """Return the groups of events of several planes, given their `contexts`."""
+    firsts = np.cumsum([0, *(len(part.rows) for part in parts)])
+    columns, makes, takes, line_count = [], [], [], 0
+    for (nodes, produced, consumed), first in zip(tables, firsts.tolist(), strict=False):
+        columns.append(replace(nodes, line=nodes.line + line_count))
+        line_count += int(nodes.line.max(initial=-1)) + 1
+        makes.append(produced.assign(event=produced["event"] + first))
+        takes.append(consumed.assign(event=consumed["event"] + first))
     names = ("line", "start_ps", "end_ps", "is_async", "root_level")
     nodes = Nodes(*(np.concatenate([getattr(each, name) for each in columns]) for name in names))
     inside = event_forest.inside(nodes)
-    produced, consumed = _one_launch_each(pd.concat(made)), pd.concat(taken)
+    produced, consumed = _one_launch_each(pd.concat(makes)), pd.concat(takes)
     count = len(nodes.line)
     context = pd.concat([produced, consumed]).groupby(["type", "id"]).ngroup().to_numpy(np.int64)
-    contexts = (
+    pairs = (
         (produced["event"].to_numpy(np.int64), context[: len(produced)]),
         (consumed["event"].to_numpy(np.int64), context[len(produced) :]),
     )
-    edges, extra = event_forest.context_edges(count, *contexts)
+    edges, extra = event_forest.context_edges(count, *pairs)
     nested = np.flatnonzero(inside >= 0)
     everyone = (np.concatenate([inside[nested], edges[0]]), np.concatenate([nested, edges[1]]))
     group, roots = event_forest.groups(nodes, everyone, count + extra)
@@ -137,10 +147,10 @@ def _made(planes: Sequence[XPlane], host: XPlane | None) -> _Made:
     grouped = [
         replace(part, group=np.where(mine >= 0, mine, part.group)) for part, mine in zip(parts, cut, strict=True)
     ]
-    return _Made(grouped, roots, inside)
+    return Made(grouped, roots, inside)
 
 
-def _with_regions(plane: XPlane) -> _Part:
+def with_regions(plane: XPlane) -> Part:
     """Return the events of a plane with what its thread pools ran, as spans from start to stop, which lead nowhere."""
     part = _stated(plane)
     starts, stops = (_meta_mask(plane, (_POOL + end).__eq__) for end in ("StartRegion", "StopRegion"))
@@ -159,11 +169,12 @@ def _with_regions(plane: XPlane) -> _Part:
     has_region = np.isin(line, part.line[ends])  # only the lines that get one are put in order
     order = np.lexsort((np.where(has_region, -end_ps, 0), np.where(has_region, start_ps, 0), line))
     group = np.concatenate([part.group, np.full(len(ends), -1)])
-    return _Part(rows[order], line[order], start_ps[order], end_ps[order], group[order])
+    return Part(rows[order], line[order], start_ps[order], end_ps[order], group[order])
 
 
-def _nodes(plane: XPlane, part: _Part, is_host: bool) -> tuple[Nodes, pd.DataFrame, pd.DataFrame]:
-    """Return the events of a plane, and ``event, type, id`` of the contexts they produce and consume."""
+def contexts(plane: XPlane, part: Part) -> Contexts:
+    """Return the events of a plane with their contexts."""
+    is_host = not GPU.match(plane.name)
     known = np.flatnonzero(part.rows >= 0)
     rows = part.rows[known]
     root, is_async, *context = plane.stats_of(rows, *_NODE_STATS)
@@ -193,7 +204,8 @@ def _one_launch_each(produced: pd.DataFrame) -> pd.DataFrame:
     return produced[~repeated]
 
 
-def _of_stated_host(host: XPlane | None) -> StepGroups:
+def of_stated_host(host: XPlane | None) -> StepGroups:
+    """Return the groups that the file states of a host without devices."""
     if host is None:
         return no_step_groups()
     part = _stated(host)
@@ -205,12 +217,12 @@ def _of_stated_host(host: XPlane | None) -> StepGroups:
     return replace(_host_groups(host, part, marks, event_forest.inside(_bare(part))), names=names)
 
 
-def _bare(part: _Part) -> Nodes:
+def _bare(part: Part) -> Nodes:
     nothing = np.zeros(len(part.rows), np.int64)
     return Nodes(part.line, part.start_ps, part.end_ps, nothing.astype(np.bool_), nothing)
 
 
-def _of_host(host: XPlane, part: _Part, made: _Made) -> StepGroups:
+def of_host(host: XPlane, part: Part, made: Made) -> StepGroups:
     """Return the groups of a host without devices; a root marks its group unless it is one of the unnamed kinds."""
     names, numbers = {}, {}
     names_of = [*host.metadata.name, ""]  # an event whose metadata is missing has row -1
@@ -225,7 +237,7 @@ def _of_host(host: XPlane, part: _Part, made: _Made) -> StepGroups:
     return replace(_host_groups(host, part, marks, made.inside), names=names, numbers=numbers)
 
 
-def _step_number(host: XPlane, part: _Part, inside: Ints, root: int, group: int) -> int:
+def _step_number(host: XPlane, part: Part, inside: Ints, root: int, group: int) -> int:
     """Return the number an event or one around it states, else that of the group."""
     around = [root]
     while inside[around[-1]] >= 0:
@@ -236,7 +248,7 @@ def _step_number(host: XPlane, part: _Part, inside: Ints, root: int, group: int)
     return group
 
 
-def _host_groups(host: XPlane, part: _Part, marks: Mask, inside: Ints) -> StepGroups:
+def _host_groups(host: XPlane, part: Part, marks: Mask, inside: Ints) -> StepGroups:
     metadata = np.where(part.rows >= 0, host.events.metadata[part.rows], -1)  # of a region the last entry: compute
     explicit = _meta_mask(host, lambda name: name.startswith(_MARKERS) and "/" not in name)
     marks = (marks | explicit[metadata]) & (part.group >= 0)
@@ -258,7 +270,7 @@ def _host_kind(name: str) -> int:
     return WAIT_INPUT if name.lower().startswith("iteratorgetnext") else HOST_COMPUTE
 
 
-def _input_stages(host: XPlane, part: _Part, inside: Ints) -> Mask:
+def _input_stages(host: XPlane, part: Part, inside: Ints) -> Mask:
     """Return the outermost stages of an input pipeline: in no other, and not called from another thread."""
     known = part.rows >= 0
     stage, produces, produced, consumes, consumed = host.stats_of(
@@ -278,7 +290,7 @@ def _input_stages(host: XPlane, part: _Part, inside: Ints) -> Mask:
     return outermost
 
 
-def _of_gpus(gpus: Sequence[XPlane], parts: Sequence[_Part], is_stated: bool) -> StepGroups:
+def _of_gpus(gpus: Sequence[XPlane], parts: Sequence[Part], is_stated: bool) -> StepGroups:
     events, markers = [no_grouped()], [no_grouped()]
     for plane, part in zip(gpus, parts, strict=True):
         device = int(named[1]) if (named := GPU.match(plane.name)) else -1
@@ -321,19 +333,19 @@ def _gpu_kind(name: str) -> int:
     return COMPUTE_16 if "half" in name or "fp16" in name else COMPUTE_32
 
 
-def _in_time_order(part: _Part, own: Mask) -> _Part:
+def _in_time_order(part: Part, own: Mask) -> Part:
     rows = np.flatnonzero(own)
     rows = rows[np.lexsort((part.end_ps[rows], part.start_ps[rows]))]
-    return _Part(part.rows[rows], part.line[rows], part.start_ps[rows], part.end_ps[rows], part.group[rows])
+    return Part(part.rows[rows], part.line[rows], part.start_ps[rows], part.end_ps[rows], part.group[rows])
 
 
-def _with_latest_group(part: _Part) -> _Part:
+def _with_latest_group(part: Part) -> Part:
     """Give an event without a group that of the one before it."""
     latest = np.maximum.accumulate(np.where(part.group >= 0, np.arange(len(part.group)), -1))
     return replace(part, group=np.append(part.group, -1)[latest])
 
 
-def _stretches(part: _Part, device: int) -> Grouped:
+def _stretches(part: Part, device: int) -> Grouped:
     """Return the spans in which events of one group follow each other."""
     rows = np.flatnonzero(part.group >= 0)
     group = part.group[rows]
@@ -349,7 +361,7 @@ def _meta_mask(plane: XPlane, holds: Callable[[str], bool]) -> Mask:
     return np.array([*(holds(name) for name in plane.metadata.name), False], np.bool_)
 
 
-def _grouped(part: _Part, which: Mask, kind: NDArray[np.int8] | None, device: int) -> Grouped:
+def _grouped(part: Part, which: Mask, kind: NDArray[np.int8] | None, device: int) -> Grouped:
     rows = np.flatnonzero(which)
     kinds = np.zeros(len(rows), np.int8) if kind is None else kind[rows]
     devices = np.full(len(rows), device, np.int32)

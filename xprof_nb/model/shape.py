@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 POINTER_BYTES = 8
 HOST_MEMORY_SPACE = 5
+_MOST_ELEMENTS = 2**62
 _NOT_ARRAYS = frozenset({"tuple", "token", "opaque", "buffer", "invalid"})
 _BITS = {
     **dict.fromkeys(("pred", "s1", "u1", "s2", "u2", "s4", "u4", "s8", "u8"), 8),
@@ -65,8 +66,8 @@ class Shape:
 
     @cached_property
     def elements(self) -> int:
-        """Number of elements; 0 for a tuple, a token or an opaque value."""
-        return math.prod(self.dimensions) if self.is_array else 0
+        """Number of elements, of a damaged shape at most 2^62; 0 for a tuple, a token or an opaque value."""
+        return min(math.prod(self.dimensions), _MOST_ELEMENTS) if self.is_array else 0
 
     @cached_property
     def bytes(self) -> int:

@@ -19,7 +19,7 @@ _OWN = (
     "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "half", "resource", "variant",
     "uint32", "uint64",
 )  # fmt: skip
-_SHAPE = re.compile(r"([a-z]+\d*\w*)\[")
+_SHAPE = re.compile(r"([a-z]\w*)\[")
 
 
 def dtype_names(numbers: NDArray[np.int64], shapes: NDArray[np.object_]) -> NDArray[np.object_]:

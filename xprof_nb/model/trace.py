@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from xprof_nb.model.activity import HostActivity, no_activity
 from xprof_nb.model.allocations import Allocations, no_allocations
 from xprof_nb.model.compilations import Compilations
+from xprof_nb.model.core_stats import CoreStats, no_core_stats
+from xprof_nb.model.core_steps import CoreSteps, no_core_steps
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
@@ -193,9 +195,10 @@ class HostTrace:
         Gives `runs`; a CPU's have to be put together from its ops, which few questions need.
     spans
         Asynchronous ops of devices whose op events show the two halves alone.
-    find_kernels, find_allocations, find_activity, find_framework_events, find_step_groups, find_events
-        Give `kernels`, `allocations`, `activity`, `framework_events`, `step_groups` and `events`, from the file if
-        need be.
+    find_kernels, find_allocations, find_activity, find_framework_events, find_step_groups, find_core_steps,
+    find_core_stats, find_events
+        Give `kernels`, `allocations`, `activity`, `framework_events`, `step_groups`, `core_steps`, `core_stats` and
+        `events`, from the file if need be.
     lines, find_recorded
         The lines of the file, and their events, which are read again at each call: a timeline keeps its own form.
     window_ps
@@ -208,6 +211,8 @@ class HostTrace:
         Unix time the profiler was started and stopped, None where the profile does not say.
     capture_options
         What the profiler was started with, where the file says so.
+    stated
+        What the runtime states of all devices of the host: ``matrix_unit_utilization_percent`` and of HBM.
     compilations
         When the host compiled programs meanwhile.
     """
@@ -227,12 +232,15 @@ class HostTrace:
     session_ns: tuple[int, int] | None = None
     spans: AsyncSpans = field(default_factory=no_spans)
     capture_options: Mapping[str, Any] = field(default_factory=dict)
+    stated: Mapping[str, float] = field(default_factory=dict)
     compilations: Compilations = field(default_factory=Compilations)
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
     find_activity: Callable[[], HostActivity] = no_activity
     find_framework_events: Callable[[], FrameworkEvents] = no_framework_events
     find_step_groups: Callable[[], StepGroups] = no_step_groups
+    find_core_steps: Callable[[], CoreSteps] = no_core_steps
+    find_core_stats: Callable[[], CoreStats] = no_core_stats
     find_events: Callable[[], Events] = no_events
     lines: RecordedLines = field(default_factory=no_lines)
     find_recorded: Callable[[], RecordedEvents] = no_recorded_events
@@ -266,6 +274,16 @@ class HostTrace:
     def step_groups(self) -> StepGroups:
         """What xprof counts into each step, on hosts without TPUs."""
         return self.find_step_groups()
+
+    @cached_property
+    def core_steps(self) -> CoreSteps:
+        """What xprof counts into each step of the host's TPU cores."""
+        return self.find_core_steps()
+
+    @cached_property
+    def core_stats(self) -> CoreStats:
+        """What the runtime of a TPU measured of each execution besides its time."""
+        return self.find_core_stats()
 
     @property
     def events(self) -> Events:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.ops import COLUMNS, COSTS, OpTable, rates, seconds, summary
-from xprof_nb.analysis.ops import op_table as ops_of
 from xprof_nb.analysis.selection import Selection, chosen_parts
 from xprof_nb.analysis.xprof import gpu as xprof_gpu
+from xprof_nb.analysis.xprof import tpu as xprof_tpu
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, numbered, taken
+from xprof_nb.model.columns import Columns, as_frame, numbered, taken, words
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import StepMarks
@@ -28,17 +28,20 @@ _IDENTITY = ["program_id", "op"]
 _COSTS = [*COSTS, "compute_ps"]
 _TIMES = ["occurrences", "time_ps", "self_time_ps", "transfer_ps"]
 _SUMS = ["occurrences", "time_ps", "self_time_ps", *_COSTS]
+_RATES = ["model_flops_per_s", "cmem_read_bytes_per_s", "cmem_write_bytes_per_s"]
+_FLAGS = ["is_rematerialized", "is_outside_compilation"]
+XPROF_COLUMNS = [*COLUMNS, "mean_time_ps", "mean_self_time_ps", "cumulative_time_fraction", "dma_stall_fraction",
+                 *_RATES, *_FLAGS, "core_type", "energy_j"]  # fmt: skip
 
 
 def op_table(profile: ProfileData, selection: Selection) -> OpTable:
     """Return the sums by op that xprof's tables are made of."""
-    if xprof_gpu.has_gpus(profile):
-        return xprof_gpu.op_table(profile, selection)
-    return ops_of(profile, selection)
+    kind = xprof_gpu if xprof_gpu.has_gpus(profile) else xprof_tpu
+    return kind.op_table(profile, selection)
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:
-    """Return the time from first op or recorded step to last, summed over the cores."""
+    """Return the time from first op, of TPUs also recorded step, to last, summed over the cores."""
     total = 0
     for part in chosen_parts(profile, selection):
         ops = part.trace.ops
@@ -46,7 +49,8 @@ def core_time_ps(profile: ProfileData, selection: Selection) -> int:
         for device in part.devices:
             rows = part.rows[ops.device[part.rows] == device]
             if len(rows):
-                begin, end = _recorded_steps(part.trace.marks, device) if selection == Selection() else ([], [])
+                counts_steps = selection == Selection() and part.trace.devices[device].backend == "tpu"
+                begin, end = _recorded_steps(part.trace.marks, device) if counts_steps else ([], [])
                 total += max([int(end_ps[rows].max()), *end]) - min([int(ops.start_ps[rows].min()), *begin])
     return total
 
@@ -64,7 +68,9 @@ def by_op(columns: Columns) -> Columns:
     code, distinct = numbered(*(columns[name].tolist() for name in _IDENTITY))
     merge = {**dict.fromkeys(columns, _first), "is_container": _any, **dict.fromkeys(_TIMES, _total)}
     merge |= dict.fromkeys(_COSTS, _known_total)
-    last = [*_SUMS, "transfer_ps"]
+    measured = [name for name in xprof_tpu.MEASURED if name in columns]
+    merge |= dict.fromkeys(measured, _total)
+    last = [*(name for name in _SUMS if name in columns), "transfer_ps", *measured]
     names = [*_IDENTITY, *(name for name in columns if name not in {*_IDENTITY, *last}), *last]
     return {name: merge[name](columns[name], code, len(distinct)) for name in names}
 
@@ -95,10 +101,6 @@ def _known_total(values: NDArray[Any], code: NDArray[np.int64], count: int) -> N
     known = ~np.isnan(values)
     found = np.bincount(code[known], values[known], minlength=count)
     return np.where(np.bincount(code[known], minlength=count) > 0, found, np.nan)
-
-
-COUNTS_ALL = {"program"}
-"""Kinds of nodes that, as the root, count the self time of every op, those without a row of their own too."""
 
 
 def records(table: OpTable) -> Columns:
@@ -132,9 +134,54 @@ def ops(table: OpTable, total_ps: int) -> Answer:
     frame["wasted_fraction"] = wasted(frame)
     frame["bound_by"] = bound_by(frame, peaks)
     frame = frame.sort_values(["self_time_ps", "op"], ascending=[False, True]).reset_index(drop=True)
+    frame = _as_in_hlo_stats(frame, table)
     said = {**summary(table), "total_time_ps": total_ps, "idle_time_ps": max(total_ps - table.busy_ps, 0.0)}
     said["idle_fraction"] = said["idle_time_ps"] / total_ps if total_ps else None
-    return Answer(frame[COLUMNS], said, ("Numbers as xprof computes them.",))
+    said["time_scale"] = time_scale(table)
+    return Answer(frame[XPROF_COLUMNS], said, ("Numbers as xprof computes them.",))
+
+
+def _as_in_hlo_stats(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
+    """Add what xprof's table shows beyond ours; it is ranked already."""
+    time_s, times = seconds(frame["time_ps"].to_numpy()), frame["occurrences"].where(frame["occurrences"] > 0)
+    paths = frame["provenance"] if "provenance" in frame else frame["framework_op"]
+    core_type = "TensorCore" if table.devices and table.devices[0].backend == "tpu" else None
+    of_op = list(zip(frame["op"].astype(str), frame["hlo_text"].map(text_of), paths.map(text_of), strict=True))
+    found: dict[str, Any] = {
+        "mean_time_ps": frame["time_ps"] / times,
+        "mean_self_time_ps": frame["self_time_ps"] / times,
+        "cumulative_time_fraction": frame["time_fraction"].cumsum(),
+        "dma_stall_fraction": frame["dma_stall_ps"] / frame["time_ps"].where(frame["time_ps"] > 0),
+        "model_flops_per_s": frame["model_flops"] / time_s,
+        "cmem_read_bytes_per_s": frame["cmem_read_bytes"] / time_s,
+        "cmem_write_bytes_per_s": frame["cmem_write_bytes"] / time_s,
+        "is_rematerialized": np.array([_is_rematerialized(text, path) for _, text, path in of_op], np.bool_),
+        "is_outside_compilation": np.array([_is_outside(text, path) for _, text, path in of_op], np.bool_),
+        "core_type": words([core_type] * len(frame)),
+    }
+    return frame.assign(**found)
+
+
+def text_of(value: object) -> str:
+    """Return a text, empty where there is none."""
+    return value if isinstance(value, str) else ""
+
+
+def _is_rematerialized(text: str, path: str) -> bool:
+    return ".remat" in text.partition("=")[0] or "rematted_computation" in path
+
+
+def _is_outside(text: str, path: str) -> bool:
+    return path.endswith(":XlaSendToHost") or ("send-done" in text and "is_host_transfer=true" in text)
+
+
+def time_scale(table: OpTable) -> float | None:
+    """Return by how much slower or faster than the nominal clock the ops ran, weighted by their self times."""
+    columns = by_op(table.columns)
+    self_ps, time_ps = columns["self_time_ps"], columns["time_ps"].astype(np.float64)
+    busy_ps = float(self_ps.sum())
+    normal_ps = float(np.nansum(self_ps * columns["normalized_time_ps"] / np.where(time_ps > 0, time_ps, np.nan)))
+    return normal_ps / busy_ps if busy_ps else None
 
 
 def hbm_as_xprof(table: Columns | pd.DataFrame) -> NDArray[np.float64]:
@@ -150,16 +197,31 @@ def wasted(frame: pd.DataFrame) -> pd.Series[float]:
     return frame["time_fraction"] * (1 - best)
 
 
+ON_CHIP_LABELS = {
+    "cmem_read": "CMEM Read",
+    "cmem_write": "CMEM Write",
+    "vmem_read": "VMEM Read",
+    "vmem_write": "VMEM Write",
+}
+
+
+def on_chip_bytes(frame: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return the traffic of each memory on the chip, 0 where none is known; what is not CMEM's is VMEM's."""
+    cmem = {way: frame[f"cmem_{way}_bytes"].astype(np.float64).fillna(0.0) for way in ("read", "write")}
+    on_chip = {way: frame[f"on_chip_{way}_bytes"].astype(np.float64).fillna(0.0) for way in ("read", "write")}
+    return {
+        **{f"cmem_{way}": moved for way, moved in cmem.items()},
+        **{f"vmem_{way}": moved - cmem[way] for way, moved in on_chip.items()},
+    }
+
+
 def bound_by(frame: pd.DataFrame, peaks: Peaks) -> pd.Series[str]:
-    """Return the resource with the largest utilisation; on a tie the earlier: Compute, HBM, VMEM Read, VMEM Write."""
+    """Return the resource with the largest utilisation; on a tie the earlier: compute, HBM, CMEM, VMEM."""
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     utilisations = {"Compute": frame["flops_utilization"].fillna(0), "HBM": frame["hbm_utilization"].fillna(0)}
-    for label, column, memory in (
-        ("VMEM Read", "on_chip_read_bytes", "vmem_read"),
-        ("VMEM Write", "on_chip_write_bytes", "vmem_write"),
-    ):
+    for memory, moved in on_chip_bytes(frame).items():
         peak = peaks.bytes_per_s.get(memory)
         if peak is not None:
-            utilisations[label] = (frame[column] / time_s / peak.value).fillna(0)
+            utilisations[ON_CHIP_LABELS[memory]] = (moved / time_s / peak.value).fillna(0)
     stacked = pd.DataFrame(utilisations)
     return stacked.idxmax(axis=1).where(stacked.max(axis=1) > 0, "Unknown")

@@ -17,18 +17,22 @@ from xprof_nb.analysis.host_framework_ops import host_ops_as_xprof
 from xprof_nb.analysis.op_identity import readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable, summary
 from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied
-from xprof_nb.analysis.xprof.compat import bound_by, by_op, core_time_ps, hbm_as_xprof
+from xprof_nb.analysis.xprof.compat import bound_by, by_op, core_time_ps
+from xprof_nb.analysis.xprof.gpu import has_gpus
+from xprof_nb.analysis.xprof.kernels import tensor_cores_by_op
+from xprof_nb.analysis.xprof.training import has_gradients
 from xprof_nb.formats.framework_events import split_framework_op
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import as_frame, words
 from xprof_nb.model.profile import ProfileData
 
+_HOST_PLANE = "/host:CPU"
 MOST_ROWS = 500
 _SUMS = ["time_ps", "self_time_ps", *COSTS, "compute_ps"]
 COLUMNS = [
     *("rank", "on", "type", "name", "occurrences", "time_ps", "self_time_ps", "time_fraction"),
     *("cumulative_time_fraction", "busy_fraction", "cumulative_busy_fraction", "flops_per_s", "model_flops_per_s"),
-    *("bytes_per_s", "arithmetic_intensity", "bound_by"),
+    *("bytes_per_s", "arithmetic_intensity", "bound_by", "tensor_core_fraction"),
 ]
 
 
@@ -36,16 +40,29 @@ def framework_ops(profile: ProfileData, selection: Selection, table: OpTable) ->
     """Return xprof's rows, devices first; fractions of all time, idle included, and of the busy time."""
     device = _device_rows(profile, table)
     idle = max(core_time_ps(profile, selection) - float(device["self_time_ps"].sum()), 0.0)
-    hosts, span_ps = host_ops_as_xprof(chosen_hosts(profile, selection))
+    chosen = chosen_hosts(profile, selection)
+    hosts, span_ps = host_ops_as_xprof(chosen)
     host_idle = max(span_ps - float(hosts["self_time_ps"].sum()), 0.0)
-    frame = pd.concat(
-        [_ranked(device, idle, "Device", table), _ranked(hosts, host_idle, "Host", table)], ignore_index=True
-    )
+    tables = [_ranked(device, idle, "Device", table)]
+    if any(plane == _HOST_PLANE for trace in chosen for plane in trace.lines.plane):
+        tables.append(_ranked(hosts, host_idle, "Host", table))
+    frame = pd.concat(tables, ignore_index=True)
     frame["rank"] = np.arange(1, len(frame) + 1)
     for name in ("name", "type", "on", "bound_by"):
         frame[name] = words(frame[name])
+    frame["tensor_core_fraction"] = _on_tensor_cores(profile, selection, frame)
     of_devices = not_applied(selection, ("device", "program", "step", "window_ps"), "rows of the host are of all of it")
-    return Answer(frame[COLUMNS], summary(table), (*of_devices, "Numbers as xprof computes them."))
+    kinds = zip(frame["name"], frame["type"], strict=True)
+    said = {**summary(table), "is_training": has_gradients((str(name), str(kind)) for name, kind in kinds)}
+    return Answer(frame[COLUMNS], said, (*of_devices, "Numbers as xprof computes them."))
+
+
+def _on_tensor_cores(profile: ProfileData, selection: Selection, frame: pd.DataFrame) -> pd.Series[float]:
+    """Return which share of the kernels' time of each op was on tensor cores; xprof says so of GPUs alone."""
+    if not has_gpus(profile):
+        return frame["time_ps"] * np.nan
+    by_op = tensor_cores_by_op(profile, selection)["tensor_core_fraction"]
+    return frame["name"].map(by_op).where(frame["on"] == "Device").fillna(0.0).astype(np.float64)
 
 
 def _device_rows(profile: ProfileData, table: OpTable) -> pd.DataFrame:
@@ -87,7 +104,7 @@ def _name_and_type(path: str | None, op: str) -> tuple[str, str]:
     if not path:
         return op, "Unknown"
     name, kind = split_framework_op(path)
-    return name, kind or ""
+    return name, kind or "Unknown"
 
 
 def _ranked(rows: pd.DataFrame, idle_ps: float, on: str, table: OpTable) -> pd.DataFrame:
@@ -105,7 +122,9 @@ def _ranked(rows: pd.DataFrame, idle_ps: float, on: str, table: OpTable) -> pd.D
     frame["cumulative_busy_fraction"] = frame["busy_fraction"].cumsum()
     time_s = frame["time_ps"].where(frame["time_ps"] > 0) * 1e-12
     peaks = table.stated_peaks
-    frame["hbm_bytes"] = hbm_as_xprof(frame)
+    # The table has no traffic by memory: all of it counts as HBM's.
+    on_chip = [f"{memory}_{way}_bytes" for memory in ("on_chip", "cmem") for way in ("read", "write")]
+    frame = frame.assign(hbm_bytes=frame["bytes_accessed"], **dict.fromkeys(on_chip, 0.0))
     for rate, amount in (
         ("flops_per_s", "flops"),
         ("model_flops_per_s", "model_flops"),

@@ -22,6 +22,7 @@ from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.analysis.ops import COSTS, OpTable
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.xprof.gpu_costs import GpuCost, gpu_costs
+from xprof_nb.analysis.xprof.tpu import MEASURED
 from xprof_nb.model.columns import words
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.profile import ProfileData
@@ -33,6 +34,8 @@ _NVIDIA_RATES = (
     *((6, 1, 256), (6, 0, 256), (5, 0, 256), (3, 0, 384), (2, 0, 64)),
 )
 _AMD_RATES = {(9, 0): 1024, (9, 4): 2048, (9, 5): 4096}
+_AMD_SHARED = {(9, 0): 128, (9, 4): 128, (9, 5): 256}
+_FERMI = 2
 _SOURCE = "as xprof computes it"
 _NO_ARITHMETIC = {"compute_dtype": None, "compute_unit": None, "compute_passes": 1.0}
 """xprof measures everything against one roof."""
@@ -52,6 +55,7 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
     if not len(frame):
         frame = pd.DataFrame(columns=["host", "device", *described_columns(), "occurrences", "time_ps", *COSTS])
         frame = frame.assign(self_time_ps=0.0, transfer_ps=0.0, is_container=False, **_NO_ARITHMETIC)
+        frame = frame.assign(hlo_text=None, provenance=None, **dict.fromkeys(MEASURED, 0.0))
     devices = [part.trace.devices[row] for part in parts for row in part.devices]
     if selection.device is None:
         devices += _silent_devices(parts)
@@ -110,7 +114,8 @@ def _records(profile: ProfileData, part: HostPart) -> pd.DataFrame:
             line = _other_row(f"{path}/{table.names[name]}", kind, path)
         lines.append({**line, "occurrences": occurrences, "time_ps": time_ps, "self_time_ps": float(time_ps)})
     frame = pd.DataFrame(lines).assign(host=trace.host, device="all", transfer_ps=0.0, is_container=False)
-    for column in (*described_columns()[1:], "provenance", "compute_dtype", "compute_unit"):
+    frame = frame.assign(**dict.fromkeys(MEASURED, 0.0))
+    for column in (*described_columns()[1:], "provenance", "hlo_text", "compute_dtype", "compute_unit"):
         frame[column] = words(frame[column])
     return frame
 
@@ -157,6 +162,7 @@ def _xla_row(
         "category": kind or category(instruction, program),
         "provenance": f"{instruction.op_name}:{instruction.op_type}" if instruction.op_name else None,
         "framework_op": instruction.op_name or None,
+        "hlo_text": program.text(instruction.name),
         **dict.fromkeys(COSTS, 0.0),
         **{name: value * occurrences for name, value in counted.items()},
         **_NO_ARITHMETIC,
@@ -164,7 +170,7 @@ def _xla_row(
 
 
 def _other_row(op: str, kind: str, path: str) -> dict[str, object]:
-    unknown = dict.fromkeys(("source", "duplicate_of"))
+    unknown = dict.fromkeys(("source", "duplicate_of", "hlo_text"))
     identity = {"program_id": np.uint64(0), "program": "", "op": op, "category": kind, "framework_op": path}
     identity["provenance"] = f"{path}:{kind}"
     return {**identity, "work_kind": work_kind(kind), **unknown, **dict.fromkeys(COSTS, 0.0), **_NO_ARITHMETIC}
@@ -188,8 +194,17 @@ def xprof_peaks(device: Device) -> Peaks:
         rate = next((rate for major, minor, rate in _NVIDIA_RATES if (major, minor) <= version), 0)
     peak = Peak(units * clock_hz * rate, "computed", _SOURCE)
     bandwidth = Peak(stated.get("memory_bandwidth", 0.0), "profile", _SOURCE)
+    shared = Peak(units * clock_hz * _shared_bytes_per_clock(device.vendor, version), "computed", _SOURCE)
+    speeds = {"hbm": bandwidth, "sram_read": shared, "sram_write": shared}
     return Peaks(
         flops_per_s={"any": peak} if peak.value > 0 else {},
         reference_dtype="any",
-        bytes_per_s={"hbm": bandwidth} if bandwidth.value > 0 else {},
+        bytes_per_s={memory: speed for memory, speed in speeds.items() if speed.value > 0},
     )
+
+
+def _shared_bytes_per_clock(vendor: str, version: tuple[int, int]) -> int:
+    """Return what a processor's shared memory moves a clock cycle."""
+    if vendor == "NVIDIA":
+        return 64 if version[0] <= _FERMI else 256
+    return _AMD_SHARED.get(version, 0) if vendor == "AMD" else 0

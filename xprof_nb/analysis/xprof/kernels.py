@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from xprof_nb.analysis.op_identity import readable_program
-from xprof_nb.analysis.selection import HostPart
+from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
@@ -82,6 +82,25 @@ def kernel_stats(profile: ProfileData, parts: list[HostPart], notes: tuple[str, 
         frame[name] = words(frame[name])
     summary = {"kernel_count": len(frame), "kernel_time_ps": int(frame["time_ps"].sum())}
     return Answer(frame[COLUMNS], summary, ("Numbers as xprof computes them.",))
+
+
+def tensor_cores_by_op(profile: ProfileData, selection: Selection) -> pd.DataFrame:
+    """Return by framework op ``tensor_core_fraction`` of its time, ``uses_tensor_cores, tensor_core_eligible``.
+
+    Whether an op is eligible is what the longest of its kernels says.
+    """
+    parts = [part for part in chosen_parts(profile, selection) if len(part.trace.kernels)]
+    frame = kernel_stats(profile, parts, ()).frame
+    ops = frame["op"].fillna("")
+    used = frame["time_ps"].where(frame["uses_tensor_cores"].astype(np.bool_), 0)
+    total, on_cores = (each.groupby(ops, sort=False).sum().astype(np.float64) for each in (frame["time_ps"], used))
+    return pd.DataFrame(
+        {
+            "tensor_core_fraction": (on_cores / total.where(total > 0)).fillna(0.0),
+            "uses_tensor_cores": on_cores > 0,
+            "tensor_core_eligible": frame["tensor_core_eligible"].groupby(ops, sort=False).first(),
+        }
+    )
 
 
 def _events(profile: ProfileData, part: HostPart) -> pd.DataFrame:

@@ -30,11 +30,13 @@ _PARTS = {
     "host_compute_ps": ("host_compute",),
     "launch_ps": (),
     "infeed_ps": ("wait_input", "host_to_device"),
+    "host_to_device_ps": ("host_to_device",),
     "outfeed_ps": ("device_to_host",),
     "compile_ps": (),
     "other_ps": ("unknown",),
 }
-"""Columns and the classes they are made of; xprof has columns for launches and compilations, and fills neither."""
+"""Columns and the classes they are made of, of which ``host_to_device_ps`` is a part of another; xprof
+has columns for launches and compilations, and fills neither."""
 COLUMNS = ["host", "step", "name", "start_ps", "step_time_ps", *_PARTS]
 
 

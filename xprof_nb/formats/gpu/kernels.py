@@ -15,7 +15,6 @@ from xprof_nb.formats.gpu.streams import Streams, read_streams, traced
 from xprof_nb.formats.xspace import XSpace
 from xprof_nb.model.kernels import Kernels, Launches
 
-_PAIR = re.compile(r"([A-Za-z_]+):([^\s]+)")
 _AXES = re.compile(r"[0-9]{1,10},[0-9]{1,10},[0-9]{1,10}")
 _LARGEST = 2**53
 
@@ -56,7 +55,7 @@ def _launches(details: list[str]) -> Launches:
     Older files have one ``shm:``, AMD's the ``group_mem:`` a work group shares. An occupancy of 0, which cannot be,
     is one that nobody computed.
     """
-    pairs = [dict(_PAIR.findall(text)) for text in details]
+    pairs = [_pairs(text) for text in details]
     static = [_number(pair, "static_shared", "shm", "group_mem") for pair in pairs]
     occupancy = np.array([_number(pair, "occ_pct") for pair in pairs], np.float64) / 100
     return Launches(
@@ -70,6 +69,10 @@ def _launches(details: list[str]) -> Launches:
     )
 
 
+def _pairs(text: str) -> dict[str, str]:
+    return {name: value for name, _, value in (each.partition(":") for each in text.split())}
+
+
 def _sizes(pairs: dict[str, str], name: str) -> str | None:
     """Return the sizes along the three axes, None if they are not."""
     text = pairs.get(name, "")
@@ -80,7 +83,7 @@ def _bytes(streams: Streams) -> NDArray[np.float64]:
     """Return what each copy or fill moved, NaN if unknown: ROCm says 0 for what it did not look up."""
     found = np.full(len(streams), np.nan)
     for column in ("copy_details", "fill_details"):
-        sizes = [_number(dict(_PAIR.findall(text)), "num_bytes", "size") for text in streams.texts[column]]
+        sizes = [_number(_pairs(text), "num_bytes", "size") for text in streams.texts[column]]
         of_event = np.array([*sizes, np.nan])[streams.codes(column)]
         found = np.where(of_event > 0, of_event, found)
     return found

@@ -55,6 +55,7 @@ def op_events(plane: XPlane, device: int) -> Columns:
     group = np.where(events.positioned[rows], 0, np.arange(1, len(rows) + 1)).astype(np.int32)
     parent = nesting.parents(group, start_ps, end_ps)
     return {
+        "row": rows,
         "metadata": events.metadata[rows],
         "device": np.full(len(rows), device, np.int32),
         "start_ps": start_ps,
@@ -113,16 +114,15 @@ def step_marks(planes: Sequence[XPlane]) -> StepMarks:
 
 
 def joined(keys: Columns, events: Columns, programs: Mapping[int, str]) -> tuple[OpKeys, OpEvents]:
-    """Give ops of equal (program id, name) one key and drop what is no op; events come by device and start."""
-    rows = np.flatnonzero(keys["is_op"][events["key"]])
+    """Give ops of equal (program id, name) one key and drop what is no op; events come as `in_order` says."""
     identity, _ = numbered(keys["program_id"].tolist(), keys["op"])
+    rows = in_order(keys, events)
     key = events["key"][rows]
     codes, _ = pd.factorize(identity[key])
     distinct = key[_first_of(codes)]
-    order = np.lexsort((events["start_ps"][rows], events["device"][rows]))
-    rows, n = rows[order], len(rows)
+    n = len(rows)
     ops = OpEvents(
-        key=codes[order].astype(np.int32),
+        key=codes.astype(np.int32),
         device=events["device"][rows],
         start_ps=events["start_ps"][rows],
         duration_ps=events["duration_ps"][rows],
@@ -141,6 +141,12 @@ def joined(keys: Columns, events: Columns, programs: Mapping[int, str]) -> tuple
     for name in ("op", "category", "framework_op", "source", "hlo_text", "duplicate_of"):
         columns[name] = texts(columns[name])
     return OpKeys(**columns), ops
+
+
+def in_order(keys: Columns, events: Columns) -> NDArray[np.int64]:
+    """Return which events are executions of ops, by device and start."""
+    rows = np.flatnonzero(keys["is_op"][events["key"]])
+    return rows[np.lexsort((events["start_ps"][rows], events["device"][rows]))]
 
 
 def _first_of(codes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -25,7 +25,7 @@ from xprof_nb.formats.tpu.lines import (
 )
 from xprof_nb.formats.tpu.metadata import op_keys, varint_fields
 from xprof_nb.formats.xspace import XPlane, XSpace
-from xprof_nb.model.columns import stacked
+from xprof_nb.model.columns import Columns, stacked
 from xprof_nb.model.device import Device, Peak, Peaks
 from xprof_nb.model.program import Program
 from xprof_nb.model.trace import AsyncSpans, OpEvents, ProgramRuns, StepMarks
@@ -34,6 +34,8 @@ __all__ = ["DeviceOps", "read_tpu_cores", "split_program_label", "tpu_cores"]
 
 CORE = re.compile(r"/device:TPU:(\d{1,9})( SparseCore(?: [A-Za-z]+)? \d{1,9})?$")
 _LOCAL_CHIP, _GLOBAL_CHIP = 4, 5
+_STATED = ("has_megacore", "has_merged_vmem", "peak_sram_rd_bw_gigabytes_per_second",
+           "peak_sram_wr_bw_gigabytes_per_second")  # fmt: skip
 _RUNTIME = "stated by the TPU runtime in the profile"
 _ROOFS = {
     "hbm": "peak_hbm_bw_gigabytes_per_second",
@@ -74,11 +76,7 @@ def read_tpu_cores(
         The steps annotated on the host; without any, those the runtime recorded for each core are taken.
     """
     devices = tuple(_device(plane, host) for plane in planes)
-    keys = stacked([op_keys(plane) for plane in planes])
-    events = stacked([op_events(plane, row) for row, plane in enumerate(planes)])
-    # The metadata rows of each plane follow one another in `keys`.
-    first = np.cumsum([0, *(len(plane.metadata.id) for plane in planes)])
-    events["key"] = events["metadata"] + first[events["device"]]
+    keys, events = keys_and_events(planes)
     runs = program_runs(planes)
     names = dict(zip(runs.program_id.tolist(), runs.program, strict=True))
     keys_of_ops, ops = joined(keys, events, names)
@@ -93,6 +91,15 @@ def read_tpu_cores(
     spans, transfer_ps = spans_of(planes, keys_of_ops, ops, programs)
     ops = replace(ops, transfer_ps=transfer_ps, step=step.astype(np.int32))
     return DeviceOps(HostOps(devices, keys_of_ops, ops, partial(known, runs), marks), runs, spans)
+
+
+def keys_and_events(planes: Sequence[XPlane]) -> tuple[Columns, Columns]:
+    """Return what the planes' metadata say of ops, and the executions, whose ``key`` is a row of the former."""
+    keys = stacked([op_keys(plane) for plane in planes])
+    events = stacked([op_events(plane, row) for row, plane in enumerate(planes)])
+    # The metadata rows of each plane follow one another in `keys`.
+    first = np.cumsum([0, *(len(plane.metadata.id) for plane in planes)])
+    return keys, events | {"key": events["metadata"] + first[events["device"]]}
 
 
 def _containing(
@@ -126,6 +133,7 @@ def _device(plane: XPlane, host: str) -> Device:
         model=str(stats.get("device_type_string", "")),
         chip=_core_detail(stats.get("core_details"), _LOCAL_CHIP),
         global_chip=_core_detail(stats.get("core_details"), _GLOBAL_CHIP),
+        stated={name: value for name in _STATED if (value := plausible.positive(stats, name)) > 0},
         peaks=Peaks(flops_per_s=flops, reference_dtype="bf16", bytes_per_s=bytes_per_s),
         kind="SparseCore" if found[2] else "",
     )
