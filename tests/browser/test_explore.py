@@ -43,7 +43,7 @@ def test_every_view_is_in_a_page_from_disk(open_page, cpu_profile, corpus, tmp_p
     for view in EXPLORED:
         place = open_tab(area, view)
         expect(place.locator(".jp-XprofChart .jp-XprofStatus")).to_have_count(0)
-        place.locator(".jp-XprofGrid-row, .jp-OpProfile-row, .jp-Timeline-body, .jp-XprofEmpty, svg").first.wait_for()
+        place.locator(".jp-XprofGrid-row, .jp-XprofTree-row, .jp-Timeline-body, .jp-XprofEmpty, svg").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{view} is cut"
         screenshot(page, f"explore-{run}-{view}-{scheme}")
 

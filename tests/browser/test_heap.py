@@ -41,7 +41,7 @@ async ([module, payload, library, times]) => {
     const el = document.createElement('div');
     document.body.append(el);
     const cleanup = view.render({ model, el });
-    const drawn = '.jp-XprofGrid-row, .jp-OpProfile-row, .jp-Timeline-body, .jp-XprofEmpty, [role=alert]';
+    const drawn = '.jp-XprofGrid-row, .jp-XprofTree-row, .jp-Timeline-body, .jp-XprofEmpty, [role=alert]';
     while (el.querySelector(drawn) === null) await pause(5);
     await pause(60);
     cleanup();

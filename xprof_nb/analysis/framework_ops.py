@@ -28,7 +28,7 @@ _STRUCTURE = {"", "checkpoint", "rematted_computation", "remat", "remat2", "clos
 _SUMMED = ["time_ps", "self_time_ps", *COSTS, "compute_ps"]
 _SPLIT = {"forward": "forward_time_ps", "backward": "backward_time_ps"}
 COLUMNS = [
-    *("node", "parent", "depth", "key", "kind", "on", "name", "framework_op", "type", "direction", "is_rematted"),
+    *("node", "parent", "depth", "key", "kind", "on", "name", "framework_op", "type", "work_kind", "direction", "is_rematted"),
     *("occurrences", "hlo_op_count", "time_ps", "self_time_ps", "time_fraction", *_SPLIT.values(), "rematted_time_ps"),
     *("flops", "flops_per_s", "flops_utilization", "bytes_accessed", "bytes_per_s", "hbm_bytes_per_s"),
     *("hbm_utilization", "arithmetic_intensity", "compute_dtype", "roof_dtype", "children_total"),
@@ -46,7 +46,7 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
     A scope is a part of the op's path; what jax wraps around it for its own transformations (``jvp``, ``transpose``,
     ``vmap``, checkpoints) is taken off, so the forward and the backward pass of a layer meet in one scope and are told
     apart by ``forward_time_ps`` and ``backward_time_ps``; ``rematted_time_ps`` is the part computed again for the
-    backward pass. ``self_time_ps`` of a node is that of everything below it; ``time_ps`` of an op also counts what ran
+    backward pass. ``work_kind`` is the kind most of the time was spent on. ``self_time_ps`` of a node is that of everything below it; ``time_ps`` of an op also counts what ran
     inside it. ``occurrences`` of an op is the highest among the HLO ops it became.
     """
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
@@ -94,6 +94,7 @@ def _leaves(records: Columns) -> Columns:
         leaves[name] = members.among(are_texts(records[name])).common(records[name])
     leaves["hlo_op_count"] = np.bincount(code, minlength=len(groups))
     leaves["occurrences"] = _occurrences(records, code, len(groups))
+    leaves["work_kind"] = members.longest(records["work_kind"], records["self_time_ps"])
     leaves["direction"] = texts(direction(text) for text in paths)
     leaves["type"] = texts(text and scopes(text)[-1] for text in paths)
     return leaves
@@ -150,7 +151,11 @@ def _as_leaves(host: Columns, leaves: Columns) -> Columns:
     missing = {np.dtype(object): None, np.dtype(np.float64): np.nan}
     rows = {name: np.full(count, missing.get(column.dtype, 0), column.dtype) for name, column in leaves.items()}
     known = {name: host[name] for name in ("type", "occurrences", "time_ps", "self_time_ps")}
-    return {**rows, **known, "framework_op": host["name"], "on": np.full(count, "host", object)}
+    return {**rows, **known, "framework_op": host["name"], **_of_hosts(count)}
+
+
+def _of_hosts(count: int) -> Columns:
+    return {name: np.full(count, "host", object) for name in ("on", "work_kind")}
 
 
 def _values(tree: Tree, leaves: Columns) -> Columns:
@@ -171,6 +176,7 @@ def _values(tree: Tree, leaves: Columns) -> Columns:
     values["time_ps"][scopes_only] = values["self_time_ps"][scopes_only]
     for name in ("on", "compute_dtype", "roof_dtype"):
         values[name] = members.among(are_texts(leaves[name])).common(leaves[name])
+    values["work_kind"] = members.longest(leaves["work_kind"], self_ps)
     is_device = np.array([node.kind == "device" for node in tree.nodes])
     values["weight"] = np.where(is_device, np.inf, values["self_time_ps"])
     return values

@@ -16,7 +16,7 @@ from xprof_nb.analysis.step_spans import steps_of_ops
 from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import number, words
+from xprof_nb.model.columns import Columns, number, stacked, words
 from xprof_nb.model.profile import ProfileData
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,8 @@ def op_spread(profile: ProfileData, by: By, selection: Selection) -> Answer:
     devices = [(part.trace.host, part.trace.devices[row].name) for part in parts for row in part.devices]
     on_devices = _by_device(nodes, ops(profile, selection).frame, devices)
     in_steps, steps = _in_steps(nodes, parts, selection)
-    per_step, step_ps = in_steps / (len(steps) or np.nan), _mean_step_ps(steps)
+    step_count, step_ps = _count(steps), _mean_step_ps(steps)
+    per_step = in_steps / (step_count or np.nan)
     frame = nodes[["key", "program_id", "op"]].assign(
         time_per_step_ps=per_step, step_fraction=per_step / step_ps, **_over_devices(on_devices, devices)
     )
@@ -49,11 +50,11 @@ def op_spread(profile: ProfileData, by: By, selection: Selection) -> Answer:
     summary = {
         "by": by,
         "device_count": len(devices),
-        "step_count": len(steps),
+        "step_count": step_count,
         "step_time_mean_ps": number(step_ps),
         "sentence": _sentence(frame, len(devices)),
     }
-    said = [*profile.all_notes, *([] if len(steps) else [_NO_STEPS])]
+    said = [*profile.all_notes, *([] if step_count else [_NO_STEPS])]
     if not len(frame):
         said.append("No op ran in the chosen part of the profile.")
     return Answer(frame[COLUMNS], summary, tuple(said))
@@ -70,7 +71,7 @@ def _by_device(nodes: pd.DataFrame, table: pd.DataFrame, devices: list[tuple[str
     return _upwards(nodes, times)
 
 
-def _in_steps(nodes: pd.DataFrame, parts: list[HostPart], selection: Selection) -> tuple[Floats, pd.DataFrame]:
+def _in_steps(nodes: pd.DataFrame, parts: list[HostPart], selection: Selection) -> tuple[Floats, Columns]:
     """Return the self time below each node in whole steps, and those steps."""
     times, counted = np.zeros((len(nodes), 1)), []
     for part in parts:
@@ -80,8 +81,8 @@ def _in_steps(nodes: pd.DataFrame, parts: list[HostPart], selection: Selection) 
         spent = np.bincount(trace.ops.key[rows], trace.ops.self_ps[rows], minlength=len(trace.keys.op))
         node = _node_of(nodes, trace.keys.program_id, trace.keys.op)
         np.add.at(times[:, 0], node[node >= 0], spent[node >= 0])
-        counted.append(steps)
-    return _upwards(nodes, times)[:, 0], pd.concat(counted, ignore_index=True) if counted else pd.DataFrame()
+        counted.append({name: steps[name].astype(np.float64) for name in ("step_time_ps", "duration_ps")})
+    return _upwards(nodes, times)[:, 0], stacked(counted)
 
 
 def _node_of(nodes: pd.DataFrame, program_id: Iterable[Any], op: Iterable[Any]) -> NDArray[np.int64]:
@@ -118,12 +119,16 @@ def _over_devices(times: Floats, devices: list[tuple[str, str]]) -> dict[str, An
     }
 
 
-def _mean_step_ps(steps: pd.DataFrame) -> float:
+def _mean_step_ps(steps: Columns) -> float:
     """Return the mean from start to start, else that of the steps alone; NaN without steps."""
-    if not len(steps):
+    if not _count(steps):
         return np.nan
-    to_next = steps["step_time_ps"].dropna()
-    return float((to_next if len(to_next) else steps["duration_ps"]).astype(float).mean())
+    to_next = steps["step_time_ps"][~np.isnan(steps["step_time_ps"])]
+    return float(np.mean(to_next if len(to_next) else steps["duration_ps"]))
+
+
+def _count(steps: Columns) -> int:
+    return len(steps.get("duration_ps", ()))
 
 
 def _sentence(frame: pd.DataFrame, device_count: int) -> str:

@@ -64,7 +64,7 @@ def measured(columns: Columns) -> Columns:
 
 
 def chosen_steps(trace: HostTrace, selection: Selection) -> Columns:
-    """Return the chosen steps of a host: `COLUMNS`, and ``device_row``."""
+    """Return the chosen steps of a host: `COLUMNS`, ``device_row``, and ``row``, that of `step_spans`."""
     spans = step_spans(trace)
     start_ps, duration_ps, device_row = (spans[name] for name in ("start_ps", "duration_ps", "device_row"))
     count = len(start_ps)
@@ -74,6 +74,7 @@ def chosen_steps(trace: HostTrace, selection: Selection) -> Columns:
     until_ps = np.where(goes_on, np.roll(start_ps, -1), start_ps + duration_ps)
     columns = {
         **spans,
+        "row": np.arange(count),
         "host": np.full(count, trace.host, object),
         "device": np.array([*(device.name for device in trace.devices), None], object)[device_row],
         "step_time_ps": following - start_ps,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xprof_nb import queries
+from xprof_nb.analysis.tree import pruned
 from xprof_nb.model import columns
 from xprof_nb.model.thinning import largest_of_stretches
 from xprof_nb.snapshot import graph
@@ -34,6 +35,11 @@ def _live_first(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     return frame.loc[wanted.index.sort_values()]
 
 
+def _heaviest(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Return the nodes of a tree that took most time, and those above them."""
+    return pruned(frame, rows, "self_time_ps") if "depth" in frame else frame.head(rows)
+
+
 def _with_thinned_curve(summary: Mapping[str, Any], most: int) -> dict[str, Any]:
     curve = {"curve": largest_of_stretches(summary["curve"], "live_bytes", most)} if "curve" in summary else {}
     return {**summary, **curve}
@@ -44,7 +50,7 @@ def _as_it_is(summary: Mapping[str, Any], most: int) -> dict[str, Any]:  # noqa:
 
 
 Pick = Callable[["pd.DataFrame", int], "pd.DataFrame"]
-PICKS: Mapping[str, Pick] = {"buffers": _live_first, "graph": graph.nearest}
+PICKS: Mapping[str, Pick] = {"buffers": _live_first, "framework_ops": _heaviest, "graph": graph.nearest}
 """Which rows of a question's answer to keep, of so many at most, where the first ones would mislead."""
 Shorten = Callable[[Mapping[str, Any], int], dict[str, Any]]
 SHORTER: Mapping[str, Shorten] = {
