@@ -293,3 +293,42 @@ def test_a_program_that_ran_but_is_not_described_is_named(tmp_path: Path) -> Non
     assert not len(result.frame)
     assert "lacks the HLO of 9, which ran" in result.notes[0]
     assert np.all([column in result.frame for column in ("name", "bytes", "live_at_peak")])
+
+
+def test_what_would_still_fit_is_the_capacity_without_the_peak(corpus: Path) -> None:
+    profile = xp.open(corpus / "mi350-te-attention")
+    summary = profile.buffers().summary
+    assert summary["capacity_bytes"] == profile.devices[0].peaks.capacity_bytes == 309_220_868_096
+    assert summary["room_bytes"] == 309_220_868_096 - summary["peak_bytes"]
+    assert summary["sentence"].endswith("Of 288 GiB, 287 GiB would still fit.")
+    listed = profile.buffers(program="jit__normal").summary["programs"]
+    assert {each["program_id"] for each in listed} == {str(number) for number in profile.programs}
+
+
+def test_a_program_larger_than_the_memory_says_by_how_much(corpus: Path) -> None:
+    model = xp.open(corpus / "tpu-v6e-psum").devices[0].model
+    xp.hardware(model, capacity_bytes=16 * 2**30)
+    try:
+        summary = xp.open(corpus / "tpu-v6e-psum").buffers().summary
+    finally:
+        xp.hardware(model, capacity_bytes=None)
+    assert summary["room_bytes"] == 16 * 2**30 - summary["peak_bytes"] < 0
+    assert "4.00 GiB more than the 16.0 GiB there are" in summary["sentence"]
+    sheet = xp.open(corpus / "tpu-v6e-psum").buffers()
+    assert sheet.summary["capacity_bytes"] == xp.hardware(model)["capacity_bytes"].item()
+    vmem = xp.open(corpus / "tpu-v6e-psum").buffers(memory_space=1).summary
+    assert vmem["capacity_bytes"] == 128 * 2**20
+
+
+def test_a_memory_whose_size_nobody_states_has_no_room(planned: Path) -> None:
+    summary = xp.open(planned).buffers().summary
+    assert (summary["capacity_bytes"], summary["room_bytes"]) == (None, None)
+    assert "fit" not in summary["sentence"]
+
+
+def test_a_buffer_says_what_work_makes_it_and_where_in_the_model(corpus: Path) -> None:
+    frame = xp.open(corpus / "mi350-te-attention").buffers().frame.set_index("name")
+    assert frame.loc["gemm_fusion_dot.3", ["work_kind", "scope"]].tolist() == ["matrix", "jit(loss_fn)/bsd,de->bse"]
+    assert frame.loc["qkv.1", ["kind", "work_kind"]].tolist() == ["parameter", "control"]
+    assert frame.loc["qkv.1", "scope"] is None
+    assert set(frame["program_id"]) == {"17"}

@@ -27,6 +27,7 @@ from xprof_nb.model.buffers import Allocation, ShapeIndex
 from xprof_nb.model.columns import words
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
+from xprof_nb.model.roofs import roofs_of
 from xprof_nb.model.shape import HOST_MEMORY_SPACE
 from xprof_nb.model.thinning import largest_of_stretches
 from xprof_nb.model.units import listed
@@ -270,7 +271,8 @@ def _capacity_bytes(profile: ProfileData, color: int) -> int | None:
     sizes = []
     for device in (each for each in profile.devices if not each.kind):
         on_chip = _ON_CHIP.get((device.backend, color))
-        size = device.peaks.on_chip_bytes.get(on_chip) if on_chip else device.peaks.capacity_bytes
+        roofs = roofs_of(device)
+        size = roofs.on_chip_bytes.get(on_chip) if on_chip else roofs.capacity_bytes
         sizes.append(size if on_chip or color == 0 else None)
     known = [size for size in sizes if size]
     return min(known) if known and len(known) == len(sizes) else None
