@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.op_profile import By, Shown, op_profile
+from xprof_nb.analysis.op_nodes import By, Shown
+from xprof_nb.analysis.op_profile import op_profile
 from xprof_nb.analysis.ops import ops
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.step_spans import steps_of_ops
