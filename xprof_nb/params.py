@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from xprof_nb.errors import UsageError
 
 By = Literal["program", "category", "framework", "source"]
+TraceFormat = Literal["chrome", "perfetto"]
 MOST_ROWS = 1_000_000
 FARTHEST = 20
 MOST_SECONDS = 600
@@ -16,6 +17,7 @@ MOST_PIXELS = 8192
 MOST_BOXES = 10_000
 MOST_TRACKS = 1000
 MOST_MARKERS = 1000
+MOST_PARTS = 1000
 LONGEST_MARK = 200
 LONGEST_PATTERN = 1000
 _LARGEST = 2**63 - 1
@@ -243,6 +245,20 @@ class TraceEventParams(Filters):
         _check(_is_whole(self.track) and self.track >= 0, "track", self.track, "a track's number")
         whole = _is_time(self.event) and self.event >= 0 and float(self.event).is_integer()
         _check(whole, "event", self.event, "an event's number")
+
+
+@dataclass(frozen=True)
+class TraceExportParams(TraceSelectionParams):
+    """Parameters of ``trace_export``: what to write, all of it if None, and which part of the file is asked for."""
+
+    format: TraceFormat = "chrome"
+    part: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.format in get_args(TraceFormat), "format", self.format, " or ".join(get_args(TraceFormat)))
+        _check(_is_whole(self.part) and 0 <= self.part < MOST_PARTS, "part", self.part, "a part's number, from 0")
 
 
 @dataclass(frozen=True)

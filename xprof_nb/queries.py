@@ -23,6 +23,7 @@ from xprof_nb.params import (
     OpSpreadParams,
     SqlParams,
     TraceEventParams,
+    TraceExportParams,
     TraceMarksParams,
     TraceSearchParams,
     TraceSelectionParams,
@@ -223,6 +224,13 @@ def _trace_selection(profile: ProfileData, params: TraceSelectionParams) -> Answ
     return _by_track(params, trace_selection(profile, params.start_ps, params.end_ps, params.tracks))
 
 
+def _trace_export(profile: ProfileData, params: TraceExportParams) -> Answer:
+    from xprof_nb.analysis.timeline.export import trace_export
+
+    window = (params.start_ps, params.end_ps)
+    return _by_track(params, trace_export(profile, params.format, window, params.tracks, params.part))
+
+
 def _trace_marks(profile: ProfileData, params: TraceMarksParams) -> Answer:
     from xprof_nb.runs.markers import trace_marks
 
@@ -269,6 +277,7 @@ REGISTER: dict[str, Query] = {
         Query("trace_search", TraceSearchParams, _trace_search),
         Query("trace_event", TraceEventParams, _trace_event),
         Query("trace_selection", TraceSelectionParams, _trace_selection),
+        Query("trace_export", TraceExportParams, _trace_export),
         Query("trace_marks", TraceMarksParams, _trace_marks, writes="markers"),
     )
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,9 @@ from xprof_nb.result import Result
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from xprof_nb.model.answer import Answer
+    from xprof_nb.model.profile import ProfileData
 
 
 class Trace(Result):
@@ -43,11 +48,14 @@ class Trace(Result):
         """
         return self._asked("trace_search", text=text, **where)
 
-    def selection(
-        self, start_ps: float | None = None, end_ps: float | None = None, tracks: Sequence[int] | None = None
-    ) -> Result:
-        """Return what is in a box of tracks and time: by name, and how well the devices in it were used."""
-        return self._asked("trace_selection", start_ps=start_ps, end_ps=end_ps, tracks=tracks)
+    @property
+    def selection(self) -> Selection:
+        """What is selected in a live view of this profile; called with times and tracks, what is in that box.
+
+        ``trace().selection.frame`` is the table under the timeline, ``trace().selection(start_ps, end_ps, tracks)``
+        that of another box. While nothing is selected it is of everything, and a note says so.
+        """
+        return Selection(self)
 
     def event(self, track: int, event: float) -> Result:
         """Return all that is known of one event, as `window` calls it."""
@@ -69,3 +77,36 @@ class Trace(Result):
         if params.get("tracks") is not None:
             params["tracks"] = [int(track) for track in params["tracks"]]
         return self.profile.ask(query, **params)
+
+
+class Selection(Result):
+    """What is in the box of tracks and time that a person has selected: by name, and how well devices were used."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.query = "trace_selection"
+        self.profile = trace.profile
+        self.params = _selected(trace.profile.data)
+        self._trace = trace
+
+    def __call__(
+        self, start_ps: float | None = None, end_ps: float | None = None, tracks: Sequence[int] | None = None
+    ) -> Result:
+        """Return what is in another box, by times in ps from the timeline's beginning and rows of its frame."""
+        return self._trace._asked(self.query, start_ps=start_ps, end_ps=end_ps, tracks=tracks)
+
+    @cached_property
+    def answer(self) -> Answer:  # type: ignore[override]
+        """The answer, asked for when it is first read."""
+        answer = self._trace._asked(self.query, **self.params).answer
+        return answer if self.params else replace(answer, notes=(_NOTHING_SELECTED, *answer.notes))
+
+
+_NOTHING_SELECTED = "Nothing is selected in a live view: this is all of it. Shift and drag over a timeline selects."
+
+
+def _selected(data: ProfileData) -> dict[str, Any]:
+    """Return the box selected in a live view, empty if there is none."""
+    from xprof_nb.views import widget  # noqa: PLC0415
+
+    selection = widget.state_of(data, "trace").get("shown", {}).get("selection") or {}
+    return {name: selection[name] for name in ("start_ps", "end_ps", "tracks") if name in selection}

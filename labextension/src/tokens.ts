@@ -12,6 +12,7 @@ export namespace PluginIDs {
 export namespace CommandIDs {
   export const openPanel = 'xprof-nb:open-panel';
   export const openRun = 'xprof-nb:open-run';
+  export const restoreFile = 'xprof-nb:restore-file';
   export const refreshRuns = 'xprof-nb:refresh-runs';
   export const copyPath = 'xprof-nb:copy-path';
   export const copyPython = 'xprof-nb:copy-python';

@@ -6,7 +6,7 @@ Layout, little-endian::
 
 The header is ``{"v": 1, "rows": n, "meta": {…}, "columns": [{"name", "dtype", "offset", "length", "values"?}]}``
 with ``offset`` counted from the first buffer and ``length`` in bytes. ``dtype`` is ``f8`` (NaN is missing),
-``i4``, ``u1`` (booleans too) or ``str``: int32 codes into ``values``, -1 is missing. 64-bit integers that a
+``i4``, ``u1`` (bytes and booleans) or ``str``: int32 codes into ``values``, -1 is missing. 64-bit integers that a
 JavaScript number cannot hold travel as ``str``.
 """
 
@@ -82,6 +82,8 @@ def _column(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | N
 
 
 def _integers(series: pd.Series) -> tuple[str, np.ndarray[Any, Any], list[str] | None]:
+    if series.dtype == np.uint8:
+        return "u1", series.to_numpy(), None
     known = series.dropna()
     if len(known) and max(abs(int(known.min())), abs(int(known.max()))) >= LARGEST_SAFE_INTEGER:
         return _strings(series.astype(object))

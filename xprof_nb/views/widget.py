@@ -7,19 +7,23 @@ person chose, or ``{"id", "ok": false, "error": {"kind",
 "message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
 so a view answers while a cell runs.
 
+The message ``"state"`` tells how the view stands: what it looks at and what is selected. The widget keeps it for the
+next time it is drawn, in another tab or after a reload, and `state_of` gives it to Python.
+
 The profile is never a trait: widget state is saved, compared and sent as a whole. A widget lets go of its profile
 when it closes, and it closes when its cell runs again.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from xprof_nb import assets, queries, snapshot
 from xprof_nb.errors import ProfileError, UsageError
@@ -28,6 +32,7 @@ from xprof_nb.model import chosen, columns
 if TYPE_CHECKING:
     from xprof_nb.model.profile import ProfileData
 
+LARGEST_STATE_BYTES = 1_000_000
 _log = logging.getLogger(__name__)
 
 
@@ -60,8 +65,13 @@ def close_all() -> None:
     _SHOWN.clear()
 
 
+def state_of(data: ProfileData, view: str) -> Mapping[str, Any]:
+    """Return how a live view of a profile stood when somebody last did something with one; empty if nobody has."""
+    return _STATES.get(data, {}).get(view, {})
+
+
 def reply(
-    data: ProfileData | None, view: str, params: Mapping[str, Any], message: Any
+    data: ProfileData | None, view: str, params: Mapping[str, Any], message: Any, state: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return the content and buffers that answer one request; whatever goes wrong is part of the answer.
 
@@ -73,14 +83,20 @@ def reply(
         What the view shows, for the query ``"snapshot"``.
     message
         The content of the request, as it came.
+    state
+        How the view stood when it was last shown, for the query ``"snapshot"`` too.
     """
     identifier = message.get("id") if isinstance(message, Mapping) else None
     try:
         query, asked = _request(message)
         if data is None:
             raise ProfileError("this view is closed", hint="Run its cell again.")
+        if query == "state":
+            _remember(data, view, asked)
+            return {"id": identifier, "ok": True}, []
         if query == "snapshot":
-            return {"id": identifier, "ok": True, "payload": _payload(data, view, params, asked)}, []
+            payload = {**_payload(data, view, params, asked), **({} if "view" in asked else {"state": state or {}})}
+            return {"id": identifier, "ok": True, "payload": payload}, []
         if query == "choose":
             chosen.choose(data, asked)
             return {"id": identifier, "ok": True}, []
@@ -116,6 +132,17 @@ def _request(message: Any) -> tuple[str, dict[str, Any]]:
     return query, {str(name): value for name, value in params.items()}
 
 
+def _remember(data: ProfileData, view: str, state: dict[str, Any]) -> None:
+    size = len(json.dumps(state))
+    if size > LARGEST_STATE_BYTES:
+        raise UsageError(f"a state of {size:,} bytes", hint=f"At most {LARGEST_STATE_BYTES:,} are kept.")
+    known = _STATES.setdefault(data, {})
+    known[view] = state
+    inner = (state.get("shown") or {}).get("views") if view == "explore" else None
+    for name, shown in (inner or {}).items():
+        known[name] = {"shown": shown, "made": (state.get("made") or {}).get(name, {})}
+
+
 def _described(error: ProfileError) -> dict[str, str]:
     message = str(error).removesuffix(error.hint).rstrip()
     return {"kind": type(error).__name__, "message": message, "hint": error.hint}
@@ -132,6 +159,7 @@ def _place() -> tuple[str, str] | None:
     return str(cell), str((parent.get("header") or {}).get("msg_id"))
 
 
+_STATES: WeakKeyDictionary[ProfileData, dict[str, dict[str, Any]]] = WeakKeyDictionary()
 # Which views a cell has shown. Weak, so that this table never keeps a widget: ipywidgets does until it is closed.
 _SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
@@ -150,6 +178,7 @@ def _widget_class(view: str) -> type:
             self.run = run
             self._data: ProfileData | None = data
             self._shows = (view, params)
+            self._state: Mapping[str, Any] = {}
             super().__init__()
             # ipykernel 7.4 answers on the shell that spoke last, which is the one the cell runs on. A view's question
             # goes where the front end sends it: to a subshell, so that it need not wait for the cell.
@@ -157,7 +186,9 @@ def _widget_class(view: str) -> type:
             self.on_msg(type(self)._answer)
 
         def _answer(self, message: Any, _buffers: list[bytes]) -> None:
-            content, buffers = reply(self._data, *self._shows, message)
+            content, buffers = reply(self._data, *self._shows, message, self._state)
+            if self._data is not None and isinstance(message, Mapping) and message.get("query") == "state":
+                self._state = state_of(self._data, self._shows[0])
             self.send(content, buffers)
 
         def close(self) -> None:

@@ -4,6 +4,8 @@ import { ICommandPalette, InputDialog, MainAreaWidget, WidgetTracker } from '@ju
 import type { DocumentWidget } from '@jupyterlab/docregistry';
 import { type Contents, IDefaultDrive } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { JSONValue } from '@lumino/coreutils';
+import type { Json } from '@xprof-nb/views';
 import { Api } from '../api';
 import { xprofIcon } from '../icon';
 import {
@@ -63,7 +65,8 @@ function addRuns(app: JupyterFrontEnd, api: Api, trans: Translation, restorer: I
             type: 'string',
             description: trans.__('Run folder, log dir or file; asked for when absent')
           },
-          name: { type: 'string', description: trans.__('Title of the tab') }
+          name: { type: 'string', description: trans.__('Title of the tab') },
+          state: { type: 'object', description: trans.__('How the document stood when it was last open') }
         }
       }
     },
@@ -76,7 +79,9 @@ function addRuns(app: JupyterFrontEnd, api: Api, trans: Translation, restorer: I
       const open = tracker.find((widget) => widget.content.run === path);
       const widget = open ?? runDocument(new RunView(api, path, trans), name);
       if (open === undefined) {
+        widget.content.restore(args.state as Json);
         app.shell.add(widget, 'main', { type: 'XProf' });
+        widget.content.stateChanged.connect(() => void tracker.save(widget));
         await tracker.add(widget);
       }
       app.shell.activateById(widget.id);
@@ -85,7 +90,11 @@ function addRuns(app: JupyterFrontEnd, api: Api, trans: Translation, restorer: I
 
   void restorer?.restore(tracker, {
     command: CommandIDs.openRun,
-    args: ({ content, title }) => ({ path: content.run, name: title.label }),
+    args: ({ content, title }) => ({
+      path: content.run,
+      name: title.label,
+      state: content.state as JSONValue
+    }),
     name: ({ content }) => content.run
   });
 }
@@ -121,12 +130,25 @@ function addFiles(
     trans
   );
   factory.widgetCreated.connect((_, widget) => {
+    widget.content.stateChanged.connect(() => void tracker.save(widget));
     void tracker.add(widget);
   });
   app.docRegistry.addWidgetFactory(factory);
+  app.commands.addCommand(CommandIDs.restoreFile, {
+    label: trans.__('Open an XProf Profile as It Was'),
+    describedBy: {
+      args: { type: 'object', properties: { path: { type: 'string' }, state: { type: 'object' } } }
+    },
+    execute: async ({ path, state }) => {
+      const open = { path, factory: FACTORY };
+      const widget: DocumentWidget<RunView> | undefined = await app.commands.execute('docmanager:open', open);
+      widget?.content.restore(state as Json);
+      return widget;
+    }
+  });
   void restorer?.restore(tracker, {
-    command: 'docmanager:open',
-    args: ({ context }) => ({ path: context.path, factory: FACTORY }),
+    command: CommandIDs.restoreFile,
+    args: ({ context, content }) => ({ path: context.path, state: content.state as JSONValue }),
     name: ({ context }) => context.path
   });
 }

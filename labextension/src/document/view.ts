@@ -1,8 +1,22 @@
 /** One run as a main-area document: the same views that cells show, answered by the server. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
+import { type ISignal, Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
-import { HostError, isAbort, type Mounted, showFailure, showWaiting, views } from '@xprof-nb/views';
+import {
+  HostError,
+  isAbort,
+  type Json,
+  type Mounted,
+  onStateChanged,
+  readState,
+  resume,
+  showFailure,
+  showWaiting,
+  stateOf,
+  type ViewState,
+  views
+} from '@xprof-nb/views';
 import type { Api } from '../api';
 import { element } from '../dom';
 import { RestHost } from '../hosts/rest';
@@ -17,6 +31,8 @@ export class RunView extends Widget {
   private _loading: AbortController | null = null;
   private _mounted: Mounted | null = null;
   private _isLoaded = false;
+  private _state: ViewState | null = null;
+  private readonly _changed = new Signal<this, void>(this);
 
   constructor(
     private readonly _api: Api,
@@ -29,12 +45,36 @@ export class RunView extends Widget {
     // A main-area widget focuses its content when it is activated.
     this.node.tabIndex = -1;
     this.node.append(this._place);
+    onStateChanged(this._place, (state) => {
+      this._state = state;
+      this._changed.emit();
+      return this._trans.__('kept in this workspace');
+    });
+  }
+
+  /** How the document stands: which view it shows, and how each of them does. */
+  get state(): Json {
+    return this._state === null ? null : { shown: this._state.shown, made: this._state.made };
+  }
+
+  /** Go on as a document of this run stood before. */
+  restore(before: Json | undefined): void {
+    if (before !== null && before !== undefined) {
+      this._state = readState(before);
+      stateOf(this._place)?.write(this._state);
+    }
+  }
+
+  /** Emitted when `state` has changed. */
+  get stateChanged(): ISignal<this, void> {
+    return this._changed;
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       this._loading?.abort();
       this._mounted?.dispose();
+      Signal.clearData(this);
       super.dispose();
     }
   }
@@ -74,7 +114,7 @@ export class RunView extends Widget {
       const { mount, host } = await this._fetch(loading.signal);
       waiting.remove();
       if (!this.isDisposed && this._loading === loading) {
-        this._mounted = mount(host, this._place);
+        this._mounted = resume(mount, host, this._place, this._state);
       }
     } catch (error) {
       waiting.remove();

@@ -8,13 +8,18 @@ import {
   HostError,
   MIME,
   type Mounted,
+  onStateChanged,
   readPayload,
+  resume,
   type Snapshot,
   StaticHost,
   showFailure,
+  stateOf,
+  type ViewState,
   views
 } from '@xprof-nb/views';
 import { RestHost } from '../hosts/rest';
+import { KeptWithOutput } from './kept';
 import { hasLiveWidget, WIDGET_MIME, widgetId } from './kernel';
 import type { KnownRuns } from './known';
 
@@ -29,6 +34,9 @@ export interface Surroundings {
 export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   private _mounted: Mounted | null = null;
   private _drawings = 0;
+  private _kept: KeptWithOutput | null = null;
+  /** How the view stood when it had just been drawn. */
+  private _drawn = '';
 
   constructor(
     private readonly _known: KnownRuns,
@@ -46,10 +54,15 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    if (this._kept?.isWriting === true) {
+      return;
+    }
     const drawing = ++this._drawings;
     try {
       const snapshot = readPayload(model.data[MIME]);
-      await this._draw(new StaticHost(snapshot, (name) => this._known.api.library(name)));
+      this._kept = new KeptWithOutput(model, this._surroundings !== null);
+      const host = new StaticHost(snapshot, (name) => this._known.api.library(name));
+      await this._draw(host, this._kept.state);
       // Not awaited: the output counts as drawn.
       void this._goLive(model, snapshot, () => drawing === this._drawings && !this.isDisposed);
     } catch (error) {
@@ -70,11 +83,11 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
       }
     }
     if (isCurrent() && (await this._known.has(snapshot.run.path)) && isCurrent()) {
-      await this._draw(RestHost.resume(this._known.api, snapshot));
+      await this._draw(RestHost.resume(this._known.api, snapshot), this._stateNow());
     }
   }
 
-  private async _draw(host: Host): Promise<void> {
+  private async _draw(host: Host, state: ViewState | null): Promise<void> {
     const load = views.get(host.snapshot.view);
     if (load === undefined) {
       throw new HostError(
@@ -89,7 +102,17 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     this._clear();
     const place = new Widget();
     this.addWidget(place);
-    this._mounted = mount(host, place.node);
+    this._keepStateOf(place.node);
+    this._mounted = resume(mount, host, place.node, state);
+    this._drawn = JSON.stringify(this._stateNow());
+  }
+
+  private _stateNow(): ViewState | null {
+    return stateOf(this.node)?.read() ?? null;
+  }
+
+  private _keepStateOf(place: HTMLElement): void {
+    onStateChanged(place, (state) => this._kept?.write(state) ?? '');
   }
 
   /** Let the widget of the kernel draw beside the snapshot, unseen, and show it once it has; tells whether it did. */
@@ -105,12 +128,19 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     try {
       await live.renderModel(model);
       if ((await drawn) && isCurrent()) {
+        const state = this._stateNow();
+        // The kernel knows how its view stood before the page was loaded, unless something was done here since.
+        const isNewer = this._kept?.state != null || JSON.stringify(state) !== this._drawn;
         this._mounted?.dispose();
         this._mounted = null;
         for (const widget of [...this.widgets]) {
           if (widget !== live) {
             widget.dispose();
           }
+        }
+        this._keepStateOf(live.node);
+        if (state !== null && isNewer) {
+          stateOf(live.node)?.write(state);
         }
         live.show();
         return true;

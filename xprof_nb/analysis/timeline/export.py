@@ -1,48 +1,113 @@
-"""The whole timeline for other viewers: Chrome's trace JSON, exact to the picosecond, and Perfetto's own protobuf."""
+"""The timeline for other viewers: Chrome's trace JSON or Perfetto's protobuf, as a file or part by part."""
 
 from __future__ import annotations
 
 import gzip
-import json
 import os
-import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
 import numpy as np
+import pandas as pd
 
-from xprof_nb.analysis.timeline.curves import Rates, Samples
-from xprof_nb.analysis.timeline.lanes import MOST_LANES, Lanes
-from xprof_nb.analysis.timeline.lod import bucket_bits
-from xprof_nb.analysis.timeline.text import PIECE, Texts, chrome_events, perfetto_slices
-from xprof_nb.analysis.timeline.tracks import Timeline, Track, timeline_of
+from xprof_nb.analysis.timeline import chrome, perfetto
+from xprof_nb.analysis.timeline.exported import Box, Piece
+from xprof_nb.analysis.timeline.trace import Span, window
+from xprof_nb.analysis.timeline.tracks import timeline_of
 from xprof_nb.errors import UsageError
+from xprof_nb.model import units
+from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 
-LONGEST_NAME = 1000
-CURVE_POINTS = 5000
-"""Stretches in which the rate of work is written: unlike a counter it has no samples of its own."""
-_TRACKS = MOST_LANES + 1
+EVENTS_A_PART = 250_000
+MOST_EVENTS = 10_000_000
+"""Of a download, which a browser puts together in its memory; a file written from Python has no limit."""
+_LEVEL = 4
+_SUFFIX = {"chrome": ".json.gz", "perfetto": ".pftrace.gz"}
 
 
 def to_chrome_json(profile: ProfileData, path: str | os.PathLike[str]) -> Path:
     """Write every track as Chrome's trace events; gzipped if the name ends in ``.gz``.
 
-    A device, and the threads of a host, are a process; a track is a thread, or where its events overlap one a lane.
     Names are cut after 1,000 characters; what HTML would take for markup is escaped.
     """
-    return _written(path, _chrome(profile))
+    return _written(path, _all(chrome.pieces(profile, Box())))
 
 
 def to_perfetto(profile: ProfileData, path: str | os.PathLike[str]) -> Path:
     """Write every track as Perfetto's trace packets; gzipped if the name ends in ``.gz``.
 
-    Perfetto counts in ns: parts of one are lost. Each lane is a track of its own.
+    Perfetto counts in ns: parts of one are lost.
     """
-    return _written(path, _perfetto(profile))
+    sequence = perfetto.Sequence()
+    return _written(path, chain([sequence.begin], _all(perfetto.pieces(profile, Box(), sequence))))
+
+
+def trace_export(profile: ProfileData, form: str, span_ps: Span, tracks: Sequence[int] | None, part: int = 0) -> Answer:
+    """Return one part of an export: parts, taken out of their gzip, are the file one after the other.
+
+    An export in parts can be stopped, says how far it is, and lets other questions be answered in between.
+
+    Parameters
+    ----------
+    form
+        ``"chrome"`` or ``"perfetto"``.
+    span_ps
+        Begin and end in ps from the beginning of the timeline; all of it if None. Events that reach into it are
+        whole.
+    part
+        From 0 to the ``part_count`` of the summary, exclusive.
+
+    Returns
+    -------
+    Answer
+        ``bytes``, a gzip member, one byte a row.
+
+    Raises
+    ------
+    UsageError
+        There are more than `MOST_EVENTS`, or no such track or part.
+    """
+    timeline = timeline_of(profile)
+    chosen = None if tracks is None else frozenset(timeline.checked(list(tracks)))
+    box = Box(None if span_ps == (None, None) else window(timeline, *span_ps), chosen)
+    sequence = perfetto.Sequence(part + 1)
+    pieces = chrome.pieces(profile, box) if form == "chrome" else perfetto.pieces(profile, box, sequence)
+    data, parts, count = _part(pieces, part)
+    if count > MOST_EVENTS:
+        raise UsageError(
+            f"{units.count(count)} events are too many to download, {units.count(MOST_EVENTS)} at most",
+            hint=f"Select a stretch of time, or write a file: trace().{_METHOD[form]} of a profile has no limit.",
+        )
+    if part >= parts:
+        raise UsageError(f"no part {part}", hint=f"This export has parts 0 to {parts - 1}.")
+    data = sequence.begin + data if form == "perfetto" else data
+    summary = {"format": form, "part": part, "part_count": parts, "event_count": count, "suffix": _SUFFIX[form]}
+    packed = np.frombuffer(gzip.compress(data, _LEVEL, mtime=0), np.uint8)
+    return Answer(pd.DataFrame({"bytes": packed}), summary, ())
+
+
+_METHOD = {"chrome": 'to_chrome_json("trace.json.gz")', "perfetto": 'to_perfetto("trace.pftrace.gz")'}
+
+
+def _part(pieces: Iterable[Piece], part: int) -> tuple[bytes, int, int]:
+    """Return what the pieces of one part write, how many parts there are, and of how many events."""
+    before = last = 0
+    written = []
+    for count, write in pieces:
+        last = before // EVENTS_A_PART
+        if last == part and before <= MOST_EVENTS:
+            written.append(write())
+        before += count
+    return b"".join(written), last + 1, before
+
+
+def _all(pieces: Iterable[Piece]) -> Iterator[bytes]:
+    return (write() for _, write in pieces)
 
 
 def _written(path: str | os.PathLike[str], parts: Iterable[bytes]) -> Path:
@@ -62,176 +127,4 @@ def _written(path: str | os.PathLike[str], parts: Iterable[bytes]) -> Path:
 
 
 def _opened(raw: BinaryIO, target: Path) -> AbstractContextManager[Any]:
-    return gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=4) if target.suffix == ".gz" else nullcontext(raw)
-
-
-def _chrome(profile: ProfileData) -> Iterator[bytes]:
-    timeline = timeline_of(profile)
-    zero = _zero(profile, timeline)
-    about = {"run": profile.name, "origin_ps": str(zero), "note": "times are in µs from origin_ps"}
-    yield b'{"displayTimeUnit":"ns","otherData":' + _json(about) + b',"traceEvents":[\n'
-    process = 0
-    for row, track in enumerate(timeline.tracks):
-        if track.find is None or track.parent < 0:
-            process = row + 1
-            label = f"{track.host} {track.name}" if track.kind != "host" else track.name
-            yield from _meta("process", process, 0, label, row)
-            continue
-        if track.depth == 1:
-            process = _host_row(timeline, row) + 1
-        content = timeline.content(profile, row)
-        if isinstance(content, Lanes):
-            yield from _chrome_lanes(process, row, track, content, zero)
-        elif content is not None:
-            yield from _chrome_curve(process, row, track, content, timeline, zero)
-    yield b'{"ph":"M","name":"trace_end","pid":0,"args":{}}\n]}\n'
-
-
-def _chrome_lanes(process: int, row: int, track: Track, lanes: Lanes, zero: int) -> Iterator[bytes]:
-    labels = [_label(name, kind) for name, kind in zip(lanes.names, lanes.kinds, strict=True)]
-    names, together = Texts(labels), lanes.nests
-    for lane in range(lanes.count):
-        thread = row * _TRACKS + (0 if together else lane)
-        if lane == 0 or not together:
-            label = track.name if lane == 0 else f"{track.name} · {lane + 1}"
-            yield from _meta("thread", process, thread, label, thread)
-        head = f'"ph":"X","pid":{process},"tid":{thread},'.encode()
-        for first in range(int(lanes.first[lane]), int(lanes.first[lane + 1]), PIECE):
-            part = slice(first, min(first + PIECE, int(lanes.first[lane + 1])))
-            yield chrome_events(head, names, lanes.name[part], lanes.start_ps[part] - zero, lanes.duration_ps[part])
-
-
-def _chrome_curve(
-    process: int, row: int, track: Track, content: Samples | Rates, timeline: Timeline, zero: int
-) -> Iterator[bytes]:
-    name = f"{track.name} ({track.unit})" if track.unit else track.name
-    for start_ps, value in _points(content, timeline):
-        event = {"ph": "C", "pid": process, "tid": row * _TRACKS, "ts": (start_ps - zero) / 1e6, "name": name}
-        yield _json({**event, "args": {"value": value}}) + b",\n"
-
-
-def _points(content: Samples | Rates, timeline: Timeline) -> Iterable[tuple[int, float]]:
-    if isinstance(content, Samples):
-        return zip(content.start_ps.tolist(), content.value.tolist(), strict=True)
-    begin, end = timeline.origin_ps, max(timeline.end_ps, timeline.origin_ps + 1)
-    bits = bucket_bits(begin, end, CURVE_POINTS)
-    steps = content.within(begin, end, bits)
-    return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True)
-
-
-def _meta(what: str, process: int, thread: int, name: str, order: int) -> Iterator[bytes]:
-    place = {"ph": "M", "pid": process, "tid": thread}
-    yield _json({**place, "name": f"{what}_name", "args": {"name": _cut(name)}}) + b",\n"
-    yield _json({**place, "name": f"{what}_sort_index", "args": {"sort_index": order}}) + b",\n"
-
-
-def _label(name: str, kind: str | None) -> bytes:
-    fields = {"name": _cut(name), **({"cat": kind} if kind else {})}
-    return _json(fields)[1:-1]
-
-
-def _json(value: Any) -> bytes:
-    """Return JSON in ASCII that is also harmless inside a script element of a page."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").encode()
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
-def _host_row(timeline: Timeline, row: int) -> int:
-    while timeline.tracks[row].parent >= 0:
-        row = timeline.tracks[row].parent
-    return row
-
-
-def _zero(profile: ProfileData, timeline: Timeline) -> int:
-    """Return the earliest moment of all: neither format has negative times."""
-    zero = timeline.origin_ps
-    for row in range(len(timeline.tracks)):
-        content = timeline.content(profile, row)
-        events = content if isinstance(content, Lanes | Samples) else None
-        if events is not None and len(events):
-            zero = min(zero, int(events.start_ps.min()))
-    return zero
-
-
-_FIRST_TRACK = 1_000
-_CLEARED, _COUNTER = 1, 4
-
-
-def _perfetto(profile: ProfileData) -> Iterator[bytes]:
-    timeline = timeline_of(profile)
-    zero = _zero(profile, timeline)
-    interned: dict[str, int] = {}
-    yield _packet(_number(13, _CLEARED))
-    for row, track in enumerate(timeline.tracks):
-        content = timeline.content(profile, row)
-        own = _FIRST_TRACK + row * _TRACKS
-        parent = _FIRST_TRACK + track.parent * _TRACKS if track.parent >= 0 else 0
-        if isinstance(content, Lanes):
-            yield _descriptor(own, parent, track.name, row)
-            yield from _perfetto_lanes(own, track, content, zero, interned)
-        elif content is not None:
-            counter = _bytes(8, _text(6, track.unit))
-            yield _descriptor(own, parent, track.name, row, counter)
-            for start_ps, value in _points(content, timeline):
-                event = _number(9, _COUNTER) + _number(11, own) + _double(44, value)
-                yield _packet(_number(8, (start_ps - zero) // 1000) + _bytes(11, event))
-        else:
-            yield _descriptor(own, parent, track.name, row)
-
-
-def _perfetto_lanes(own: int, track: Track, lanes: Lanes, zero: int, interned: dict[str, int]) -> Iterator[bytes]:
-    new = [name for name in dict.fromkeys(map(_cut, lanes.names)) if name not in interned]
-    if new:
-        entries = b"".join(
-            _bytes(2, _number(1, interned.setdefault(name, len(interned) + 1)) + _text(2, name)) for name in new
-        )
-        yield _packet(_bytes(12, entries) + _number(13, 2))
-    number_of = np.array([interned[_cut(name)] for name in lanes.names] or [0], np.int32)
-    for lane in range(lanes.count):
-        if lane:
-            yield _descriptor(own + lane, own, track.name, lane)
-        for first in range(int(lanes.first[lane]), int(lanes.first[lane + 1]), PIECE):
-            part = slice(first, min(first + PIECE, int(lanes.first[lane + 1])))
-            start = (lanes.start_ps[part] - zero) // 1000
-            end = (lanes.start_ps[part] + lanes.duration_ps[part] - zero) // 1000
-            yield perfetto_slices(own + lane, number_of[lanes.name[part]], start, end)
-
-
-def _descriptor(own: int, parent: int, name: str, order: int, more: bytes = b"") -> bytes:
-    """Return a TrackDescriptor: its children in the order given (child_ordering 3), itself at its place among them."""
-    above = _number(5, parent) if parent else b""
-    body = _number(1, own) + above + _text(2, _cut(name)) + _number(11, 3) + _number(12, order) + more
-    return _packet(_bytes(60, body))
-
-
-def _packet(body: bytes) -> bytes:
-    return _bytes(1, body + _number(10, 1))
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _double(field: int, value: float) -> bytes:
-    return _varint(field << 3 | 1) + struct.pack("<d", value)
-
-
-def _text(field: int, value: str) -> bytes:
-    return _bytes(field, value.encode("utf-8", "replace"))
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=_LEVEL) if target.suffix == ".gz" else nullcontext(raw)

@@ -40,10 +40,10 @@ def chrome_events(head: bytes, names: Texts, name: NDArray[np.int32], start_ps: 
     return out[: _chrome(*columns, out)].tobytes()
 
 
-def perfetto_slices(track: int, name: NDArray[np.int32], start_ns: Ints, end_ns: Ints) -> bytes:
+def perfetto_slices(sequence: int, track: int, name: NDArray[np.int32], start_ns: Ints, end_ns: Ints) -> bytes:
     """Return two packets for each event: its begin, with the name interned as ``name``, and its end."""
     out = np.empty(len(name) * 2 * 64, np.uint8)
-    return out[: _slices(track, name, start_ns, end_ns, out)].tobytes()
+    return out[: _slices(sequence, track, name, start_ns, end_ns, out)].tobytes()
 
 
 @njit
@@ -112,7 +112,9 @@ def _varint(value: int, out: Any, at: int) -> Any:
 
 
 @njit
-def _packet(track: int, kind: int, name: int, time: int, body: Any, event: Any, out: Any, at: int) -> Any:
+def _packet(
+    sequence: int, track: int, kind: int, name: int, time: int, body: Any, event: Any, out: Any, at: int
+) -> Any:
     """Write one TracePacket: timestamp (8), sequence (10), track_event (11), sequence_flags (13)."""
     size = 0
     event[size] = 9 << 3
@@ -125,10 +127,11 @@ def _packet(track: int, kind: int, name: int, time: int, body: Any, event: Any, 
     size = _varint(track, event, size + 1)
     body[0] = 8 << 3
     end = _varint(time, body, 1)
-    body[end], body[end + 1] = 10 << 3, 1
-    body[end + 2], body[end + 3] = 13 << 3, 2
-    body[end + 4] = 11 << 3 | 2
-    end = _varint(size, body, end + 5)
+    body[end] = 10 << 3
+    end = _varint(sequence, body, end + 1)
+    body[end], body[end + 1] = 13 << 3, 2
+    body[end + 2] = 11 << 3 | 2
+    end = _varint(size, body, end + 3)
     end = _copied(event, 0, size, body, end)
     out[at] = 1 << 3 | 2
     at = _varint(end, out, at + 1)
@@ -136,12 +139,12 @@ def _packet(track: int, kind: int, name: int, time: int, body: Any, event: Any, 
 
 
 @njit
-def _slices(track: int, name: Any, start: Any, end: Any, out: Any) -> Any:
+def _slices(sequence: int, track: int, name: Any, start: Any, end: Any, out: Any) -> Any:
     body, event = np.empty(64, np.uint8), np.empty(64, np.uint8)
     at = 0
     for row in range(len(name)):
-        at = _packet(track, 1, name[row], start[row], body, event, out, at)
-        at = _packet(track, 2, 0, end[row], body, event, out, at)
+        at = _packet(sequence, track, 1, name[row], start[row], body, event, out, at)
+        at = _packet(sequence, track, 2, 0, end[row], body, event, out, at)
     return at
 
 
@@ -149,4 +152,4 @@ def _slices(track: int, name: Any, start: Any, end: Any, out: Any) -> Any:
 def _warm() -> None:
     name, time = np.zeros(1, np.int32), np.ones(1, np.int64)
     chrome_events(b"", Texts([b"a"]), name, time, time)
-    perfetto_slices(1, name, time, time)
+    perfetto_slices(1, 1, name, time, time)

@@ -26,7 +26,17 @@ export interface Snapshot {
   readonly details: { readonly [key: string]: Summary };
   /** What a view keeps besides its table. */
   readonly extra: Summary;
+  /** How the view stood when it was last shown; empty parts for one that is new. */
+  readonly state: ViewState;
   readonly rowsTotal: number | null;
+}
+
+/** How a view stands, as JSON: it outlives the view, and the next one of the same run goes on from there. */
+export interface ViewState {
+  /** Where it looks and what is chosen. */
+  readonly shown: Summary;
+  /** What a person has made and nothing else keeps: the markers of a run that cannot be written to. */
+  readonly made: Summary;
 }
 
 /** One answered question. */
@@ -53,9 +63,21 @@ export interface Host {
   library(name: Library): Promise<string>;
 }
 
+/** What was chosen in one view of a run, for the others to follow; what is left out stays as it is. */
+export interface Selection {
+  /** The view to show it in. */
+  readonly view?: string;
+  readonly program_id?: string;
+  readonly op?: string;
+  /** On the profile's clock; null for the whole run. */
+  readonly window_ps?: readonly [number, number] | null;
+}
+
 /** A view on screen. */
 export interface Mounted {
   dispose(): void;
+  /** Show what was chosen elsewhere. */
+  follow?(selection: Selection): void;
 }
 
 /** Draws a view of a host into an element. */

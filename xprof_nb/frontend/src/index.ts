@@ -13,10 +13,13 @@ export {
   type Mounted,
   type Params,
   type Run,
+  type Selection,
   type Snapshot,
-  type Summary
+  type Summary,
+  type ViewState
 } from './host';
 export { liveHint, StaticHost } from './hosts/static';
-export { answerOf, errorOf, MIME, number, readPayload, record, text, texts } from './payload';
+export { answerOf, errorOf, MIME, number, readPayload, readState, record, text, texts } from './payload';
+export { onStateChanged, resume, type Stateful, stateOf } from './shell/state';
 export { showFailure, showWaiting } from './shell/status';
 export { VIEWS, views } from './views';

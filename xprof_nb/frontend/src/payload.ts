@@ -1,6 +1,14 @@
 /** The saved payload `application/vnd.xprof-nb.view.v1+json` -> snapshot. Everything in it is untrusted. */
 import { type Columns, decodeBase64, type Json } from './columns';
-import { type Answer, HostError, type Params, type Run, type Snapshot, type Summary } from './host';
+import {
+  type Answer,
+  HostError,
+  type Params,
+  type Run,
+  type Snapshot,
+  type Summary,
+  type ViewState
+} from './host';
 
 export const MIME = 'application/vnd.xprof-nb.view.v1+json';
 
@@ -33,8 +41,15 @@ export function readPayload(payload: unknown): Snapshot {
     table: readTable(table),
     details: readDetails(data.details),
     extra: record(data.extra) as Summary,
+    state: readState(data.state),
     rowsTotal: typeof data.rows_total === 'number' ? data.rows_total : null
   };
+}
+
+/** A state from a notebook, an address or another program. */
+export function readState(value: unknown): ViewState {
+  const { shown, made } = record(value);
+  return { shown: record(shown), made: record(made) };
 }
 
 function readTable(table: string): Snapshot['table'] {

@@ -13,6 +13,7 @@ import {
 } from '../host';
 import { answerOf, errorOf, readPayload, record, text } from '../payload';
 import { linkOf, paramsOf } from '../shell/link';
+import { onStateChanged, resume } from '../shell/state';
 import { showFailure, showWaiting } from '../shell/status';
 
 /** The part of anywidget's model a host uses. */
@@ -134,11 +135,14 @@ export function widgetOf(mount: Mount) {
         .then(({ message }) => {
           waiting.remove();
           const host = new KernelHost(channel, readPayload(message.payload));
-          const stop = tellChoices(channel, host.snapshot.run);
-          const mounted = mount(host, el);
+          const stops = [tellChoices(channel, host.snapshot.run), tellState(channel, el)];
+          const mounted = resume(mount, host, el);
           dispose = () => {
-            stop();
+            // The view may have something to tell the kernel yet.
             mounted.dispose();
+            for (const stop of stops) {
+              stop();
+            }
           };
         })
         .catch((error: unknown) => {
@@ -148,12 +152,22 @@ export function widgetOf(mount: Mount) {
           }
         });
       return () => {
-        channel.dispose();
         waiting.remove();
         dispose();
+        channel.dispose();
       };
     }
   };
+}
+
+/** Let the kernel keep how the view stands: for the next time it is drawn, and for code that goes on with it. */
+function tellState(channel: KernelChannel, el: HTMLElement): () => void {
+  return onStateChanged(el, ({ shown, made }) => {
+    channel.ask('state', { shown, made }).catch(() => {
+      // The kernel is gone or restarted: nobody there to keep it.
+    });
+    return 'kept in the kernel until it ends';
+  });
 }
 
 /** Let the kernel know what is chosen in the page, so that code can go on with it: `profile.selection`. */

@@ -1,6 +1,15 @@
 /** A host that only has its snapshot: a saved page, or a notebook without a kernel and a server. */
-import { type Answer, type Host, HostError, type Library, type Mount, type Snapshot } from '../host';
-import { readPayload, record } from '../payload';
+import {
+  type Answer,
+  type Host,
+  HostError,
+  type Library,
+  type Mount,
+  type Snapshot,
+  type ViewState
+} from '../host';
+import { readPayload, readState, record } from '../payload';
+import { onStateChanged, resume } from '../shell/state';
 import { showFailure } from '../shell/status';
 
 /** Where a host without anybody to ask has its libraries from. */
@@ -41,11 +50,17 @@ export function liveHint(path: string): string {
     : 'Open the run in a notebook to ask more.';
 }
 
-/** What a static page calls: draw a payload, or say in its place why it cannot be drawn. */
+/** Longer than this no address gets: not every program that is handed one takes more. */
+const LONGEST_ADDRESS = 30_000;
+
+/** What a static page calls: draw a payload as its address says, or say in its place why it cannot be drawn. */
 export function pageOf(mount: Mount) {
   return (payload: unknown, el: HTMLElement): void => {
     try {
-      mount(new StaticHost(readPayload(payload)), el);
+      const host = new StaticHost(readPayload(payload));
+      const { view } = host.snapshot;
+      onStateChanged(el, (state) => writeAddress(view, state));
+      resume(mount, host, el, readAddress(view));
     } catch (error) {
       showFailure(el, error);
     }
@@ -62,4 +77,29 @@ async function embedded(name: Library): Promise<string> {
     );
   }
   return JSON.parse(holder.textContent ?? '""');
+}
+
+function readAddress(view: string): ViewState | null {
+  try {
+    const kept = new URLSearchParams(window.location.hash.slice(1)).get(view);
+    return kept === null ? null : readState(JSON.parse(kept));
+  } catch {
+    return null;
+  }
+}
+
+function writeAddress(view: string, state: ViewState): string {
+  const parts = new URLSearchParams(window.location.hash.slice(1));
+  parts.set(view, JSON.stringify(state));
+  const address = `#${parts}`;
+  if (address.length > LONGEST_ADDRESS) {
+    return '';
+  }
+  try {
+    window.history.replaceState(null, '', address);
+  } catch {
+    // A page in a frame without an origin has no address of its own.
+    return '';
+  }
+  return 'kept in the address of this page';
 }

@@ -6,6 +6,8 @@ import style from '../style/shell.css?inline';
 const SHOW_SECONDS_AFTER = 2;
 
 export interface Waiting {
+  /** Say how far it is. */
+  say(what: string): void;
   remove(): void;
 }
 
@@ -13,11 +15,12 @@ export interface Waiting {
 export function showWaiting(el: HTMLElement, what: string, cancel?: () => void): Waiting {
   adoptStyle(el, style);
   const elapsed = h('span', { class: 'jp-XprofStatus-elapsed' });
+  const words = h('span', {}, `${what}…`);
   const box = h(
     'div',
     { class: 'jp-XprofStatus jp-mod-waiting', attrs: { role: 'status' } },
     h('span', { class: 'jp-XprofStatus-spinner', attrs: { 'aria-hidden': true } }),
-    h('span', {}, `${what}…`),
+    words,
     elapsed,
     cancel ? button('Cancel', { class: 'jp-XprofButton', click: cancel }) : null
   );
@@ -28,6 +31,9 @@ export function showWaiting(el: HTMLElement, what: string, cancel?: () => void):
   }, 500);
   el.append(box);
   return {
+    say: (more) => {
+      words.textContent = `${more}…`;
+    },
     remove: () => {
       clearInterval(timer);
       box.remove();

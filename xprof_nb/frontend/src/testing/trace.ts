@@ -88,6 +88,7 @@ export function traceSnapshot(changes: Record<string, unknown> = {}): Snapshot {
     table: rowsTable(TRACKS),
     summary,
     extra: {},
+    state: { shown: {}, made: {} },
     ...changes
   };
 }

@@ -12,22 +12,27 @@ export interface Row {
   readonly setSize: number;
 }
 
-/** What can be kept and restored. */
+/** What a person has made of the tracks, by their ids. */
 export interface Arranged {
+  /** Those that were open at first. */
   readonly folded: readonly number[];
+  /** Those that were folded at first. */
+  readonly unfolded: readonly number[];
   readonly hidden: readonly number[];
   readonly pinned: readonly number[];
+  /** Siblings that were moved, in their order. */
+  readonly order: readonly (readonly number[])[];
 }
 
 export class Arrangement {
-  private readonly _folded: Set<number>;
+  private readonly _folded = new Set<number>();
   private readonly _hidden = new Set<number>();
   private readonly _pinned: number[] = [];
   private readonly _order = new Map<Track | null, Track[]>();
   private _filter: RegExp | null = null;
 
   constructor(private readonly _tracks: Tracks) {
-    this._folded = new Set(_tracks.all.filter((track) => track.folded).map((track) => track.id));
+    this._foldAsAtFirst();
   }
 
   /** The shown tracks: the pinned ones, then the others as a tree. */
@@ -64,7 +69,38 @@ export class Arrangement {
   }
 
   get kept(): Arranged {
-    return { folded: [...this._folded], hidden: [...this._hidden], pinned: [...this._pinned] };
+    const ids = (tracks: readonly Track[]) => tracks.map((track) => track.id);
+    return {
+      folded: [...this._folded].filter((id) => this._tracks.get(id)?.folded === false),
+      unfolded: ids(this._tracks.all.filter((track) => track.folded && !this._folded.has(track.id))),
+      hidden: [...this._hidden],
+      pinned: [...this._pinned],
+      order: [...this._order.values()].map(ids)
+    };
+  }
+
+  /** Arrange the tracks as they were kept; ids that are none of this run are left out. */
+  restore({ folded, unfolded, hidden, pinned, order }: Arranged): void {
+    const known = (ids: readonly number[]) =>
+      ids.map((id) => this._tracks.get(id)).filter((track) => track !== undefined);
+    this.showHidden();
+    this._pinned.length = 0;
+    this._order.clear();
+    this._foldAsAtFirst();
+    const each = (ids: readonly number[], apply: (track: Track) => void) => {
+      for (const track of known(ids)) {
+        apply(track);
+      }
+    };
+    each(folded, (track) => this.fold(track, true));
+    each(unfolded, (track) => this.fold(track, false));
+    each(hidden, (track) => this.hide(track));
+    each(pinned, (track) => this.pin(track));
+    for (const siblings of order.map(known)) {
+      for (let i = 1; i < siblings.length; i++) {
+        this.place(siblings[i] as Track, siblings[i - 1] as Track, true);
+      }
+    }
   }
 
   /** Show only tracks whose name, or that of a track around them, matches; an expression that is none matches as text. */
@@ -133,6 +169,13 @@ export class Arrangement {
     const others = this._children(track.parent).filter((sibling) => sibling !== track);
     others.splice(others.indexOf(beside) + (isAfter ? 1 : 0), 0, track);
     this._order.set(track.parent, others);
+  }
+
+  private _foldAsAtFirst(): void {
+    this._folded.clear();
+    for (const track of this._tracks.all.filter(({ folded }) => folded)) {
+      this._folded.add(track.id);
+    }
   }
 
   private _children(parent: Track | null): readonly Track[] {

@@ -53,6 +53,14 @@ export class Camera {
     }
   }
 
+  /** Begin elsewhere: there is no way back to where nobody was. */
+  begin(at: Span): void {
+    cancelAnimationFrame(this._frame);
+    this._target = within(at, this._bounds);
+    this._span = this._target;
+    this._moved();
+  }
+
   undo(): boolean {
     return this._return(this._history.undo(this._target));
   }

@@ -1,5 +1,5 @@
 /** Stretches of time that a person chooses: a box of tracks and time, a range, what lies between two markers. */
-import type { Summary } from '../host';
+import type { Selection } from '../host';
 import type { Camera } from './camera';
 import { isClosed } from './layout';
 import type { MarkerStore } from './marker_store';
@@ -26,8 +26,8 @@ export interface ChoiceParts {
 export interface ChoiceEvents {
   announce(text: string): void;
   say(text: string): void;
-  /** The other views of the run may follow. */
-  follow(detail: Summary): void;
+  /** Tell the other views of the run. */
+  tell(selection: Selection): void;
 }
 
 /** As many tracks as one question may be about. */
@@ -99,7 +99,7 @@ export class Choices {
   mark(time: number): void {
     const marker = this._state.markers.put(time);
     this._events.announce(marker === null ? 'No more markers can be kept.' : `Marker ${marker.name}.`);
-    this._store.save();
+    void this._store.save();
   }
 
   /** Where `m` puts a marker: at the pointer, else at the chosen event, else in the middle. */
@@ -113,13 +113,24 @@ export class Choices {
   /** Restrict the tables, and the other views, to a stretch between markers; null for the whole run. */
   focus(span: Span | null): void {
     this._state.focus = span;
-    this._events.follow({ window: span === null ? null : [span.start, span.end] });
+    this._events.tell({ window_ps: span === null ? null : this._state.clock.ofProfile(span) });
     if (span === null) {
       this.clearSelection();
     } else {
       this._events.announce(`Focus on ${windowText(span, this._state.bounds)}.`);
       this._camera.glide(around(span, this._state.bounds), 'focus');
       this.selectSpan(span, true);
+    }
+    this._redraw('over', 'ruler', 'minimap');
+  }
+
+  /** Choose again what was chosen before. */
+  restore(focus: Span | null, span: Span | null, tracks: readonly number[]): void {
+    this._state.focus = focus;
+    this.clearSelection();
+    if (span !== null) {
+      this._state.area = { span: this._clip(span), tracks: tracks.slice(0, MOST_TRACKS), edges: null };
+      this._openSelection();
     }
     this._redraw('over', 'ruler', 'minimap');
   }

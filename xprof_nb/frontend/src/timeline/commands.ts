@@ -4,7 +4,12 @@ import type { Choices } from './choices';
 import type { Controller } from './controller';
 import type { Finder } from './finder';
 import type { Actions } from './keyboard';
+import type { MarkerEvents } from './marker_pane';
+import type { MarkerStore } from './marker_store';
+import type { Markers } from './markers';
 import type { MenuActions } from './menus';
+import type { Messages } from './messages';
+import type { Panes } from './panes';
 import type { State } from './state';
 import type { TakeOut } from './take_out';
 import type { Toolbar } from './toolbar';
@@ -19,14 +24,14 @@ export interface CommandParts {
   readonly tracks: TrackControl;
   readonly finder: Finder;
   readonly toolbar: Toolbar;
+  readonly panes: Panes;
+  readonly store: MarkerStore;
   readonly takeOut: TakeOut;
+  readonly messages: Messages;
   searchName(name: string): void;
-  copy(text: string): void;
-  copyTable(): void;
   menuAtSelection(): void;
   back(): void;
   help(): void;
-  failed(error: unknown): void;
 }
 
 export function keyActions(parts: CommandParts): Actions {
@@ -57,7 +62,7 @@ export function keyActions(parts: CommandParts): Actions {
     focus: (by) => choices.stepFocus(by),
     undo: () => camera.undo(),
     redo: () => camera.redo(),
-    copy: () => parts.copyTable(),
+    copy: () => parts.messages.copy(parts.takeOut.table),
     menu: () => parts.menuAtSelection(),
     back: () => parts.back(),
     help: () => parts.help()
@@ -65,7 +70,7 @@ export function keyActions(parts: CommandParts): Actions {
 }
 
 export function menuActions(parts: CommandParts): MenuActions {
-  const { control, choices, tracks, takeOut } = parts;
+  const { control, choices, tracks, takeOut, messages } = parts;
   return {
     zoomTo: (picked) => control.zoomTo(picked),
     details: (picked) => {
@@ -73,7 +78,7 @@ export function menuActions(parts: CommandParts): MenuActions {
       void control.openDetails();
     },
     searchName: (name) => parts.searchName(name),
-    copy: (text) => parts.copy(text),
+    copy: (text) => messages.copy(text),
     markAt: (time) => choices.mark(time),
     selectTrack: (track) => choices.selectTrack(track),
     fold: (track, folded) => tracks.fold(track, folded),
@@ -81,12 +86,31 @@ export function menuActions(parts: CommandParts): MenuActions {
     hide: (track) => tracks.hide(track),
     move: (track, by) => tracks.move(track, by),
     showHidden: () => tracks.showHidden(),
-    copyTable: () => parts.copyTable(),
+    copyTable: () => messages.copy(takeOut.table),
     csv: () => takeOut.csv(),
-    png: () => void takeOut.png().catch((error: unknown) => parts.failed(error)),
+    png: () => void takeOut.png().catch((error: unknown) => messages.fail(error)),
     svg: () => takeOut.svg(),
-    python: () => parts.copy(takeOut.python),
-    exportPython: (format) => parts.copy(takeOut.exportPython(format)),
+    python: () => messages.copy(takeOut.python),
+    exportPython: (format) => messages.copy(takeOut.exportPython(format)),
     help: () => parts.help()
+  };
+}
+
+export function markerEvents(
+  markers: Markers,
+  store: MarkerStore,
+  control: Controller,
+  choices: Choices
+): MarkerEvents {
+  const change = (apply: () => void) => {
+    apply();
+    void store.save();
+  };
+  return {
+    go: ({ time }) => control.goToTime(time),
+    rename: (id, name) => change(() => markers.change(id, { name })),
+    colour: (id, colour) => change(() => markers.change(id, { colour })),
+    remove: (id) => change(() => markers.remove(id)),
+    focus: (span) => choices.focus(span)
   };
 }

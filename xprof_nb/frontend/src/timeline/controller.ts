@@ -180,7 +180,7 @@ export class Controller {
       this._eventSummary = summary;
       this._state.flows = flowsOf(summary);
       this._redraw('over');
-      this._follow('');
+      this._tell('');
     }
   }
 
@@ -269,7 +269,7 @@ export class Controller {
       close: () => this.closeDetails(),
       zoom: () => this.fit(),
       go: (target) => void this._goTo(target),
-      follow: (view) => this._follow(view)
+      show: (view) => this._tell(view)
     };
   }
 
@@ -283,11 +283,11 @@ export class Controller {
     }
   }
 
-  private _follow(view: string): void {
+  private _tell(view: string): void {
     const summary = this._eventSummary;
     if (summary !== null && text(summary.op) !== '') {
       const { program_id, op } = summary;
-      this._events.follow({ program_id, op, window: null, ...(view === '' ? {} : { view }) });
+      this._events.tell({ program_id: text(program_id), op: text(op), ...(view === '' ? {} : { view }) });
     }
   }
 

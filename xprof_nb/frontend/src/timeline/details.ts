@@ -16,8 +16,8 @@ export interface DetailsEvents {
   zoom(): void;
   /** Go to another event: the one around it, its producer or consumer. */
   go(target: Summary): void;
-  /** Let the other views of the run follow. */
-  follow(view: string): void;
+  /** Show it in another view of the run. */
+  show(view: string): void;
 }
 
 const VIEWS = [
@@ -83,7 +83,7 @@ export function fillDetails(more: HTMLElement, summary: Summary, events: Details
             { class: 'jp-Timeline-links' },
             h('span', {}, 'show in'),
             ...VIEWS.map(({ id, label }) =>
-              button(label, { class: 'jp-XprofLink', click: () => events.follow(id) })
+              button(label, { class: 'jp-XprofLink', click: () => events.show(id) })
             )
           )
         : null,

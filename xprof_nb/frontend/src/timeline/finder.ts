@@ -31,6 +31,10 @@ export class Finder {
     private readonly _events: FinderEvents
   ) {}
 
+  get text(): string {
+    return this._text;
+  }
+
   get isActive(): boolean {
     return this._text !== '';
   }

@@ -44,7 +44,26 @@ export function pickedOf(boxes: Boxes, row: number): Picked {
   };
 }
 
-/** An event that an answer names. */
+/** A box as JSON. */
+export function entryOf(picked: Picked): Summary {
+  const { track, lane, event, start, end, name, kind, count, busyShare, value, low, high } = picked;
+  const times = { start_ps: start, duration_ps: end - start };
+  return {
+    track,
+    lane,
+    event,
+    ...times,
+    name,
+    work_kind: kind,
+    count,
+    busy_fraction: busyShare,
+    value,
+    low,
+    high
+  };
+}
+
+/** An event that an answer names, or a box that was kept. */
 export function pickedFrom(entry: Summary): Picked {
   const start = number(entry.start_ps);
   return {
@@ -55,11 +74,11 @@ export function pickedFrom(entry: Summary): Picked {
     end: start + (number(entry.duration_ps) || 0),
     name: text(entry.name),
     kind: text(entry.work_kind),
-    count: 1,
-    busyShare: 1,
-    value: Number.NaN,
-    low: Number.NaN,
-    high: Number.NaN
+    count: number(entry.count) || 1,
+    busyShare: number(entry.busy_fraction) || 1,
+    value: number(entry.value),
+    low: number(entry.low),
+    high: number(entry.high)
   };
 }
 

@@ -41,6 +41,8 @@ export interface From {
   readonly from: Picked | null;
   readonly startPs: number;
   readonly by: 1 | -1;
+  /** All if left out. */
+  readonly tracks?: readonly number[];
 }
 
 /** The next hit after the current one, or before it; round and round. */
@@ -56,11 +58,11 @@ export async function lookFor(
     return NOTHING;
   }
   if (host.kind === 'static') {
-    return among(hitsIn(levels, test), where);
+    return among(hitsIn(levels, test, where.tracks), where);
   }
-  const { from, startPs, by } = where;
+  const { from, startPs, by, tracks } = where;
   const ask = async (position: number | null) => {
-    const params = { text: test.text, from_ps: position, forward: by === 1 };
+    const params = { text: test.text, from_ps: position, forward: by === 1, ...(tracks && { tracks }) };
     const { table, summary } = await host.request('trace_search', params, signal);
     return foundOf(table, summary);
   };
@@ -81,12 +83,13 @@ export function among(hits: readonly Picked[], { from, startPs, by }: From): Fou
   };
 }
 
-function hitsIn(levels: Levels, test: NameTest): Picked[] {
+function hitsIn(levels: Levels, test: NameTest, tracks?: readonly number[]): Picked[] {
   const found = new Map<string, Picked>();
   for (const boxes of levels.answers) {
     const matches = boxes.matching(test);
     for (let row = 0; row < boxes.rows; row++) {
-      if (boxes.count(row) === 1 && matches?.(row) === true) {
+      const isWanted = boxes.count(row) === 1 && (tracks?.includes(boxes.track(row)) ?? true);
+      if (isWanted && matches?.(row) === true) {
         const picked = pickedOf(boxes, row);
         found.set(`${picked.track}/${picked.lane}/${picked.start}`, picked);
       }

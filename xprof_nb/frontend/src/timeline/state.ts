@@ -1,8 +1,9 @@
 /** What the timeline shows now: the one place all its parts read. */
 import type { Summary } from '../host';
-import { number } from '../payload';
+import { number, text } from '../payload';
 import { Arrangement } from './arrangement';
 import type { Boxes, NameTest } from './boxes';
+import { Clock } from './clock';
 import { isClosed, Layout } from './layout';
 import { Levels, type Stretch } from './levels';
 import { Markers } from './markers';
@@ -31,6 +32,7 @@ export class State {
   readonly bounds: Span;
   /** What is on screen at first. */
   readonly firstSpan: Span;
+  readonly clock: Clock;
   readonly arrangement: Arrangement;
   readonly levels: Levels;
   readonly markers = new Markers();
@@ -50,6 +52,7 @@ export class State {
     summary: Summary
   ) {
     const [start, end] = [number(summary.start_ps) || 0, number(summary.end_ps)];
+    this.clock = new Clock(text(summary.origin_ps));
     this.bounds = { start, end: end > start ? end : start + 1_000_000 };
     const [first, last] = [number(summary.shown_start_ps), number(summary.shown_end_ps)];
     this.firstSpan = last > first ? { start: first, end: last } : this.bounds;

@@ -1,6 +1,6 @@
 /** The timeline on screen: puts the parts together. */
 import { adoptStyle, h } from '../dom';
-import type { Host, Mounted, Summary } from '../host';
+import type { Host, Mounted, Selection } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { KINDS } from '../kinds';
@@ -9,17 +9,17 @@ import { header } from '../shell/header';
 import { KeyHelp } from '../shell/key_help';
 import { legend } from '../shell/legend';
 import { emptyBox, notesBox } from '../shell/notes';
-import { copyText } from '../shell/save';
-import { showFailure } from '../shell/status';
+import { StateTeller } from '../shell/state';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
 import type { Boxes } from './boxes';
 import { Camera } from './camera';
 import { Choices } from './choices';
-import { type CommandParts, keyActions, menuActions } from './commands';
+import { type CommandParts, keyActions, markerEvents, menuActions } from './commands';
 import { ContextMenu } from './context_menu';
 import { Controller } from './controller';
 import { Finder } from './finder';
+import { Follower } from './follow';
 import { attachGestures } from './gestures';
 import { Headers } from './headers';
 import { HoverCard } from './hover_card';
@@ -29,11 +29,13 @@ import { Loader } from './loader';
 import { MarkerPane } from './marker_pane';
 import { MarkerStore } from './marker_store';
 import { type MenuActions, timelineMenu } from './menus';
+import { Messages } from './messages';
 import { Painter } from './painter';
 import { Panes } from './panes';
 import panesStyle from './panes.css?inline';
 import { savedWindows } from './saved';
 import { type Layer, Stage } from './stage';
+import { Standing } from './standing';
 import { State } from './state';
 import style from './style.css?inline';
 import { TakeOut } from './take_out';
@@ -78,9 +80,12 @@ class TimelineView implements Mounted {
   private readonly _help = new KeyHelp(() => this._stage.area.focus());
   private readonly _menu: ContextMenu;
   private readonly _card = new HoverCard();
-  private readonly _live = h('div', { class: 'jp-Timeline-live', attrs: { role: 'status' } });
+  private readonly _messages = new Messages();
+  private readonly _follower: Follower;
+  private readonly _teller: StateTeller;
+  /** What the other views know already. */
+  private _told = '';
   private readonly _coarse = h('div', { class: 'jp-Timeline-coarse', attrs: { role: 'status', hidden: '' } });
-  private readonly _status = h('div', { class: 'jp-Timeline-status' });
   private readonly _menuActions: MenuActions;
   private readonly _bindings: readonly KeyBinding[];
   private readonly _stops: (() => void)[] = [];
@@ -109,7 +114,10 @@ class TimelineView implements Mounted {
     this._loader = this._makeLoader();
     this._menu = new ContextMenu(this._state, this._stage, this._painter);
     this._panes = new Panes(_host);
-    this._store = new MarkerStore(_host, this._state.markers, () => this._markersChanged());
+    this._store = new MarkerStore(_host, this._state.markers, {
+      changed: () => this._markersChanged(),
+      keep: () => this._teller.tell()
+    });
     this._tracks = new TrackControl(this._state, this._stage, this);
     this._control = new Controller(this._parts(), this);
     this._choices = this._makeChoices();
@@ -117,15 +125,23 @@ class TimelineView implements Mounted {
     this._finder = new Finder(_host, this._state, this._toolbar, {
       changed: () => this._changed('tracks', 'minimap'),
       go: (picked) => this._control.go(picked),
-      failed: (error) => this._fail(error),
+      failed: (error) => this._messages.fail(error),
       start: () => this._camera.target.start
     });
-    this._markerPane = this._makeMarkerPane();
+    this._follower = new Follower(_host, this._state, this._camera, {
+      search: (typed) => this._searchName(typed),
+      go: (picked) => this._control.go(picked),
+      failed: (error) => this._messages.fail(error)
+    });
+    this._markerPane = new MarkerPane(
+      markerEvents(this._state.markers, this._store, this._control, this._choices)
+    );
     this._takeOut = new TakeOut(_host, this._state, this._stage, this._painter, this._panes);
     const commands = this._commands();
     this._menuActions = menuActions(commands);
     this._bindings = keyBindings(keyActions(commands), () => this._isInTree());
     this._compose();
+    this._teller = new StateTeller(this.node, new Standing(this._commands()));
   }
 
   /** Begin, now that it is in the page. */
@@ -137,11 +153,13 @@ class TimelineView implements Mounted {
     this._stops.push(followTheme(this.node, redraw));
     this._tracks.rearranged();
     this._markersChanged();
-    this._store.load();
+    void this._store.load();
   }
 
   dispose(): void {
-    for (const part of [this._finder, this._loader, this._camera, this._panes, this._store, this._stage]) {
+    this._teller.dispose();
+    const { _finder, _follower, _loader, _camera, _panes, _store, _stage } = this;
+    for (const part of [_finder, _follower, _loader, _camera, _panes, _store, _stage]) {
       part.dispose();
     }
     for (const stop of this._stops) {
@@ -151,24 +169,33 @@ class TimelineView implements Mounted {
     this.node.remove();
   }
 
-  /** Say something to who listens rather than looks. */
   announce(words: string): void {
-    this._live.textContent = words;
+    this._messages.announce(words);
   }
 
   say(words: string): void {
-    this._status.replaceChildren(h('div', { class: 'jp-XprofStatus', attrs: { role: 'status' } }, words));
+    this._messages.say(words);
   }
 
   arranged(): void {
     this._headers.reserve(this._state.layout);
   }
 
-  /** Tell the other views of the run what was chosen here. */
-  follow(detail: Summary): void {
-    const { identity, path } = this._host.snapshot.run;
-    const event = { bubbles: true, composed: true, detail: { ...detail, run: identity || path } };
-    this.node.dispatchEvent(new CustomEvent('xprof:select', event));
+  /** Tell the other views of the run what was chosen here, unless they know. */
+  tell(selection: Selection): void {
+    const known = JSON.stringify(selection);
+    if (known !== this._told || selection.view !== undefined) {
+      this._told = known;
+      const { identity, path } = this._host.snapshot.run;
+      const event = { bubbles: true, composed: true, detail: { ...selection, run: identity || path } };
+      this.node.dispatchEvent(new CustomEvent('xprof:select', event));
+    }
+  }
+
+  follow(selection: Selection): void {
+    const { program_id, op } = selection;
+    this._told = JSON.stringify({ program_id, op });
+    this._follower.follow(selection);
   }
 
   private _makeHeaders(): Headers {
@@ -184,7 +211,7 @@ class TimelineView implements Mounted {
   private _makeLoader(): Loader {
     return new Loader(this._host, this._state.levels, this._state.bounds, {
       arrived: (boxes) => this._arrived(boxes),
-      failed: (error) => this._fail(error, () => this._loader.retry()),
+      failed: (error) => this._messages.fail(error, () => this._loader.retry()),
       waiting: (isWaiting) => this._stage.node.classList.toggle('jp-mod-waiting', isWaiting)
     });
   }
@@ -204,9 +231,9 @@ class TimelineView implements Mounted {
   private _makeChoices(): Choices {
     return new Choices(this._parts(), this, {
       close: () => this._choices.clearSelection(),
-      copy: () => this._copy(this._takeOut.table),
+      copy: () => this._messages.copy(this._takeOut.table),
       csv: () => this._takeOut.csv(),
-      python: () => this._copy(this._takeOut.python),
+      python: () => this._messages.copy(this._takeOut.python),
       search: (name) => this._searchName(name)
     });
   }
@@ -220,14 +247,14 @@ class TimelineView implements Mounted {
       tracks: this._tracks,
       finder: this._finder,
       toolbar: this._toolbar,
+      panes: this._panes,
+      store: this._store,
       takeOut: this._takeOut,
+      messages: this._messages,
       searchName: (name) => this._searchName(name),
-      copy: (copied) => this._copy(copied),
-      copyTable: () => this._copy(this._takeOut.table),
       menuAtSelection: () => this._menu.openAtSelection(this._menuActions),
       back: () => this._back(),
-      help: () => this._help.toggle(this._bindings, this._stage.area),
-      failed: (error) => this._fail(error)
+      help: () => this._help.toggle(this._bindings, this._stage.area)
     };
   }
 
@@ -242,21 +269,6 @@ class TimelineView implements Mounted {
       redo: () => this._camera.redo(),
       mark: () => this._choices.mark(this._choices.markTime),
       leave: () => this._stage.area.focus()
-    });
-  }
-
-  private _makeMarkerPane(): MarkerPane {
-    const { markers } = this._state;
-    const change = (apply: () => void) => {
-      apply();
-      this._store.save();
-    };
-    return new MarkerPane({
-      go: ({ time }) => this._control.goToTime(time),
-      rename: (id, name) => change(() => markers.change(id, { name })),
-      colour: (id, colour) => change(() => markers.change(id, { colour })),
-      remove: (id) => change(() => markers.remove(id)),
-      focus: (span) => this._choices.focus(span)
     });
   }
 
@@ -277,11 +289,11 @@ class TimelineView implements Mounted {
         { class: 'jp-Timeline-foot' },
         legend(KINDS.filter((kind) => kind.id !== 'idle')),
         this._coarse,
-        this._status
+        this._messages.status
       ),
       this._markerPane.node,
       this._panes.node,
-      this._live,
+      this._messages.live,
       this._card.node,
       this._menu.node,
       this._help.node
@@ -326,6 +338,7 @@ class TimelineView implements Mounted {
       this._stage.describeWindow(this._camera.span, this._state.bounds);
       this._toolbar.moves = this._camera;
     }
+    this._teller.changed();
   }
 
   private _arrived(boxes: Boxes): void {
@@ -390,17 +403,5 @@ class TimelineView implements Mounted {
     } else if (this._finder.isActive) {
       this._searchName('');
     }
-  }
-
-  private _copy(copied: string): void {
-    copyText(copied).then(
-      () => this.say('Copied.'),
-      (error: unknown) => this._fail(error)
-    );
-  }
-
-  private _fail(error: unknown, retry?: () => void): void {
-    this._status.replaceChildren();
-    showFailure(this._status, error, retry);
   }
 }
