@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xprof_nb as xp
 from tests.analysis.timelines import HOSTILE, hostile_profile, track
+from xprof_nb.errors import UsageError
 
 PS_PER_US = 10**6
 
@@ -60,6 +62,76 @@ def test_perfetto_packets_pair_up(hostile, tmp_path):
     assert {each[11] for each in slices} <= tracks
     names = {dict(fields(entry))[2].decode() for packet in packets if 12 in packet for _, entry in fields(packet[12])}
     assert {name for name in HOSTILE if 0 < len(name) <= 1000} <= names
+
+
+def parts_of(profile: xp.Profile, **params: Any) -> tuple[bytes, dict[str, Any]]:
+    """Return what a download puts together, and what the last part says."""
+    written, part, count = b"", 0, 1
+    while part < count:
+        answer = profile.ask("trace_export", part=part, **params)
+        assert answer.frame["bytes"].dtype == np.uint8
+        written += gzip.decompress(answer.frame["bytes"].to_numpy().tobytes())
+        count, part = answer.summary["part_count"], part + 1
+    return written, answer.summary
+
+
+@pytest.mark.parametrize("most", [20, 300, 10**9])
+def test_the_parts_of_a_download_are_the_file(cpu, hostile, tmp_path, monkeypatch, most):
+    monkeypatch.setattr("xprof_nb.analysis.timeline.export.EVENTS_A_PART", most)
+    for profile in (cpu, hostile):
+        whole = profile.trace().to_chrome_json(tmp_path / f"{profile.name}.json").read_bytes()
+        written, summary = parts_of(profile, format="chrome")
+        assert written == whole
+        assert (summary["part_count"] > 1) == (summary["event_count"] > most)
+        assert summary["suffix"] == ".json.gz"
+
+
+def test_the_parts_for_perfetto_each_know_their_names(cpu, tmp_path, monkeypatch):
+    whole = slices_of(cpu.trace().to_perfetto(tmp_path / "out.pftrace").read_bytes())
+    monkeypatch.setattr("xprof_nb.analysis.timeline.export.EVENTS_A_PART", 100)
+    written, summary = parts_of(cpu, format="perfetto")
+    assert summary["part_count"] > 3
+    assert sorted(slices_of(written)) == sorted(whole)
+    assert len(whole) > 300
+
+
+def test_a_download_of_a_box_has_what_reaches_into_it(cpu):
+    frame = cpu.trace().frame
+    row, length = track(cpu, "ops", "CPU:0"), cpu.trace().summary["end_ps"]
+    begin, end = length * 0.4, length * 0.6
+    written, _ = parts_of(cpu, format="chrome", start_ps=begin, end_ps=end, tracks=[row])
+    drawn = [event for event in json.loads(written)["traceEvents"] if event["ph"] == "X"]
+    ops, origin = cpu.data.hosts[0].ops, int(cpu.trace().summary["origin_ps"])
+    start = ops.host_start_ps - origin
+    inside = (start < end) & (start + ops.duration_ps >= begin)
+    assert 0 < len(drawn) == inside.sum() < frame.loc[row, "event_count"]
+    assert {event["tid"] // 256 for event in drawn} == {row}
+
+
+def test_what_is_too_much_for_a_browser_is_refused(cpu, monkeypatch):
+    monkeypatch.setattr("xprof_nb.analysis.timeline.export.MOST_EVENTS", 10)
+    with pytest.raises(UsageError, match=r"10 at most.*to_perfetto"):
+        cpu.ask("trace_export", format="perfetto")
+    monkeypatch.undo()
+    with pytest.raises(UsageError, match="no part 900"):
+        cpu.ask("trace_export", part=900)
+    for wrong in ({"format": "pdf"}, {"part": -1}, {"part": 10**6}, {"tracks": [10**6]}):
+        with pytest.raises(UsageError):
+            cpu.ask("trace_export", **wrong)
+
+
+def slices_of(trace: bytes) -> list[tuple[int, int, int, str]]:
+    """Return time, kind, track and name of every slice's begin and end; a name is of the packet's own sequence."""
+    names: dict[tuple[int, int], str] = {}
+    found = []
+    for _, body in fields(trace):
+        packet = dict(fields(body))
+        for _, entry in fields(packet.get(12, b"")):
+            interned = dict(fields(entry))
+            names[packet[10], interned[1]] = interned[2].decode()
+        if 11 in packet and (event := dict(fields(packet[11])))[9] in (1, 2):
+            found.append((packet[8], event[9], event[11], names.get((packet[10], event.get(10)), "")))
+    return found
 
 
 def fields(message: bytes) -> list[tuple[int, Any]]:

@@ -1,6 +1,7 @@
 """The kernel's side of a live view: it answers, errors are data, and a closed view holds nothing."""
 
 import gc
+import time
 import weakref
 from types import SimpleNamespace
 
@@ -103,6 +104,9 @@ def test_a_message_is_answered_by_the_widget(answering, kernel, monkeypatch):
     sent = []
     monkeypatch.setattr(view, "send", lambda content, buffers=None: sent.append((content, buffers)))
     view._handle_custom_msg({"id": 3, "query": "op_profile", "params": {}}, [])
+    deadline = time.monotonic() + 30
+    while not sent and time.monotonic() < deadline:
+        time.sleep(0.01)
     ((content, buffers),) = sent
     assert content == {"id": 3, "ok": True}
     assert len(buffers) == 1

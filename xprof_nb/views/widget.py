@@ -5,7 +5,7 @@ table of `model.columns`), ``{"id", "ok": true, "payload"}`` for the query ``"sn
 one of the run), ``{"id", "ok": true, "text"}`` for a ``"library"``, nothing more to a ``"choose"``, which tells what a
 person chose, or ``{"id", "ok": false, "error": {"kind",
 "message", "hint"}}``. JupyterLab sends these on a subshell when the kernel has them (ipykernel 7),
-so a view answers while a cell runs.
+so a view answers while a cell runs; the work is done on threads, so that one that takes seconds holds up no other.
 
 The message ``"state"`` tells how the view stands: what it looks at and what is selected. The widget keeps it for the
 next time it is drawn, in another tab or after a reload, and `state_of` gives it to Python.
@@ -21,6 +21,8 @@ import logging
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -165,6 +167,11 @@ _SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
 
 @cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2, thread_name_prefix="xprof-nb-view")
+
+
+@cache
 def _widget_class(view: str) -> type:
     """Return the widget class that draws ``view``; made on first use, since importing anywidget takes a while."""
     import anywidget  # noqa: PLC0415
@@ -186,10 +193,15 @@ def _widget_class(view: str) -> type:
             self.on_msg(type(self)._answer)
 
         def _answer(self, message: Any, _buffers: list[bytes]) -> None:
+            # The context has what the message is the answer's parent by.
+            _workers().submit(copy_context().run, self._work, message)
+
+        def _work(self, message: Any) -> None:
             content, buffers = reply(self._data, *self._shows, message, self._state)
             if self._data is not None and isinstance(message, Mapping) and message.get("query") == "state":
                 self._state = state_of(self._data, self._shows[0])
-            self.send(content, buffers)
+            if self.comm is not None:  # the cell may have run again meanwhile
+                self.send(content, buffers)
 
         def close(self) -> None:
             self._data = None

@@ -163,18 +163,21 @@ def _stretched(trace: HostTrace, device: int, levels: Sequence[tuple[NDArray[Any
     start_ps, duration_ps = op_times(trace)
     rows = np.flatnonzero((ops.device == device) & ~ops.contains)
     begin = start_ps[rows]
-    order = np.argsort(begin, kind="stable")
-    rows, begin = rows[order], begin[order]
-    end, key = begin + duration_ps[rows], ops.key[rows]
+    if (begin[1:] < begin[:-1]).any():
+        order = np.argsort(begin, kind="stable")
+        rows, begin = rows[order], begin[order]
     run = np.searchsorted(np.sort(runs.start_ps[runs.device == device]), begin, side="right")
     names: list[str] = []
-    parts = []
-    for code_of_key, labels in levels:
-        code, first_ps, length_ps, first = stretches(code_of_key.astype(np.int32)[key], begin, end, run)
-        parts.append((code + np.int32(len(names)), first_ps, length_ps, rows[first]))
+    codes = np.full((len(levels), len(trace.keys)), -1, np.int32)
+    for level, (code_of_key, labels) in enumerate(levels):
+        codes[level] = np.where(code_of_key < 0, -1, code_of_key + len(names))
         names += labels
-    whole = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, np.int64)] * 4
-    return _laid_out(names, [None] * len(names), *whole)
+    found = stretches(codes, ops.key[rows], begin, begin + duration_ps[rows], run)
+    kinds: list[str | None] = [None] * len(names)
+    event = _narrow(rows[found.row])
+    if found.are_apart:  # a level is a lane: what is in a scope is in the scope around it
+        return Lanes(names, kinds, found.first, found.start_ps, found.duration_ps, found.code, event)
+    return lay_out(names, kinds, found.code, found.start_ps, found.duration_ps, event)
 
 
 def _of_ops(trace: HostTrace, described: Columns, rows: Rows, start_ps: Ints, duration_ps: Ints) -> Lanes:
@@ -183,8 +186,11 @@ def _of_ops(trace: HostTrace, described: Columns, rows: Rows, start_ps: Ints, du
 
 def _laid_out(names: Any, kinds: Any, code: Any, start_ps: Any, duration_ps: Any, event: Rows) -> Lanes:
     start, duration = (np.asarray(column, np.int64) for column in (start_ps, duration_ps))
-    rows = event.astype(np.int32 if len(event) == 0 or event.max() < 2**31 else np.int64)
-    return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, rows)
+    return lay_out(list(names), list(kinds), np.asarray(code, np.int32), start, duration, _narrow(event))
+
+
+def _narrow(rows: Rows) -> NDArray[Any]:
+    return rows.astype(np.int32 if len(rows) == 0 or rows.max() < 2**31 else np.int64)
 
 
 def _texts(column: NDArray[Any]) -> list[str]:

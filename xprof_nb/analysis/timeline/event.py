@@ -45,6 +45,7 @@ def trace_event(profile: ProfileData, track: int, event: int) -> Answer:
     above = parent_of(lanes, row)
     summary: dict[str, Any] = {
         "track": track,
+        "lane": lanes.lane_of(row),
         "event": float(event),
         "name": _bounded(lanes.names[lanes.name[row]]),
         "kind": found.kind,
@@ -55,7 +56,7 @@ def trace_event(profile: ProfileData, track: int, event: int) -> Answer:
         "duration_ps": float(lanes.duration_ps[row]),
         "self_time_ps": float(max(lanes.duration_ps[row] - covered_ps, 0)),
         "work_kind": lanes.kinds[lanes.name[row]],
-        "parent": _named(lanes, above) if above >= 0 else None,
+        "parent": _named(lanes, above, timeline.origin_ps) if above >= 0 else None,
         "children_count": count,
         **dict.fromkeys(_OP_FIELDS),
         "stats": {},
@@ -162,8 +163,14 @@ def _text(value: Any) -> str:
     return _bounded(str(value))
 
 
-def _named(lanes: Lanes, row: int) -> dict[str, Any]:
-    return {"event": float(lanes.event[row]), "name": shown(lanes.names[lanes.name[row]])}
+def _named(lanes: Lanes, row: int, origin_ps: int) -> dict[str, Any]:
+    return {
+        "lane": lanes.lane_of(row),
+        "event": float(lanes.event[row]),
+        "start_ps": float(lanes.start_ps[row] - origin_ps),
+        "duration_ps": float(lanes.duration_ps[row]),
+        "name": shown(lanes.names[lanes.name[row]]),
+    }
 
 
 def _bounded(text: str) -> str:

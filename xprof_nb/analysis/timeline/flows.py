@@ -85,8 +85,10 @@ def _link(timeline: Timeline, track: int | None, lanes: Lanes, event: int) -> di
         return None
     return {
         "track": track,
+        "lane": lanes.lane_of(int(rows[0])),
         "event": float(event),
         "start_ps": float(lanes.start_ps[rows[0]] - timeline.origin_ps),
+        "duration_ps": float(lanes.duration_ps[rows[0]]),
         "name": shown(lanes.names[lanes.name[rows[0]]]),
     }
 

@@ -66,6 +66,10 @@ class Lanes:
         """How many lanes there are."""
         return len(self.first) - 1
 
+    def lane_of(self, row: int) -> int:
+        """Return the lane of an event."""
+        return int(np.searchsorted(self.first, row, side="right")) - 1
+
     @cached_property
     def labels(self) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """`names`, short enough to be drawn, and `kinds` as arrays."""

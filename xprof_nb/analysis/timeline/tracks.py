@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -85,17 +86,19 @@ class Timeline:
     origin_ps: int
     end_ps: int
     contents: dict[int, Content] = field(default_factory=dict)
-    lock: RLock = field(default_factory=RLock)
+    locks: defaultdict[int, RLock] = field(default_factory=partial(defaultdict, RLock))
+    """One a track: while millions of events are laid out the other tracks are drawn."""
 
     def content(self, profile: ProfileData, track: int) -> Content | None:
         """Return what a track shows, None for a header; laid out the first time."""
         found = self.tracks[track]
         if found.find is None:
             return None
-        with self.lock:
-            if track not in self.contents:
-                self.contents[track] = found.find(profile, profile.hosts[found.host_row])
-            return self.contents[track]
+        if track not in self.contents:
+            with self.locks[track]:
+                if track not in self.contents:
+                    self.contents[track] = found.find(profile, profile.hosts[found.host_row])
+        return self.contents[track]
 
     def lanes(self, profile: ProfileData, track: int) -> Lanes | None:
         """Return the events of a track, None if it has none: a header or a curve."""

@@ -91,6 +91,7 @@ export function menuActions(parts: CommandParts): MenuActions {
     png: () => void takeOut.png().catch((error: unknown) => messages.fail(error)),
     svg: () => takeOut.svg(),
     python: () => messages.copy(takeOut.python),
+    trace: (format) => void takeOut.trace(format),
     exportPython: (format) => messages.copy(takeOut.exportPython(format)),
     help: () => parts.help()
   };

@@ -122,3 +122,25 @@ function isFine(boxes: Boxes, track: number, psPerPixel: number): boolean {
 export function overlap(a: Span, b: Span): boolean {
   return a.start < b.end && b.start < a.end;
 }
+
+/** The boxes of a track in stretches of a span, lane by lane, each once: one that reaches over an edge is where it begins. */
+export function rowsOnce(
+  stretches: readonly Stretch[],
+  track: number,
+  whole: Span
+): { readonly boxes: Boxes; readonly row: number }[] {
+  const found: { readonly boxes: Boxes; readonly row: number }[] = [];
+  for (const { boxes, span } of stretches) {
+    for (const { from, to } of boxes.lanes(track).values()) {
+      for (let row = from; row < to; row++) {
+        const box = { start: boxes.start[row] ?? 0, end: boxes.end[row] ?? 0 };
+        // What began before is of the first stretch.
+        const begins = box.start >= span.start || span.start === whole.start;
+        if (overlap(box, span) && begins) {
+          found.push({ boxes, row });
+        }
+      }
+    }
+  }
+  return found;
+}

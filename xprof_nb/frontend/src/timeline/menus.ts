@@ -1,5 +1,7 @@
 /** What the menus offer: for the timeline as a whole, for an event, for a track. */
+import type { HostKind } from '../host';
 import type { MenuItem } from '../shell/popup';
+import type { TraceFormat } from './download';
 import type { Picked } from './picking';
 import type { Track } from './tracks';
 
@@ -20,17 +22,19 @@ export interface MenuActions {
   png(): void;
   svg(): void;
   python(): void;
-  exportPython(format: 'chrome' | 'perfetto'): void;
+  trace(format: TraceFormat): void;
+  exportPython(format: TraceFormat): void;
   help(): void;
 }
 
-export function timelineMenu(actions: MenuActions): MenuItem[] {
+export function timelineMenu(actions: MenuActions, host: HostKind): MenuItem[] {
   const table = 'of the selection; of the window when nothing is selected';
   return [
     { label: 'Copy table (TSV)', hint: table, run: () => actions.copyTable() },
     { label: 'Download CSV', hint: table, run: () => actions.csv() },
     { label: 'Download PNG', hint: 'what is on screen', run: () => actions.png() },
     { label: 'Download SVG', hint: 'what is on screen', run: () => actions.svg() },
+    ...traceItems(actions, host),
     { label: 'Copy Python for the DataFrame', run: () => actions.python() },
     {
       label: 'Copy Python for a Chrome trace',
@@ -40,6 +44,21 @@ export function timelineMenu(actions: MenuActions): MenuItem[] {
     { label: 'Copy Python for a Perfetto trace', run: () => actions.exportPython('perfetto') },
     { label: 'Show hidden tracks', run: () => actions.showHidden() },
     { label: 'Keys (?)', run: () => actions.help() }
+  ];
+}
+
+/** The run as a file: of a snapshot what it holds, which both viewers open. */
+function traceItems(actions: MenuActions, host: HostKind): MenuItem[] {
+  const chrome = 'Download as Chrome trace';
+  if (host === 'static') {
+    const hint = 'what this snapshot holds; chrome://tracing and Perfetto open it';
+    return [{ label: `${chrome} (.json)`, hint, run: () => actions.trace('chrome') }];
+  }
+  const hint =
+    'every event of the selected time; of the run when nothing is selected; at most 10 million events';
+  return [
+    { label: `${chrome} (.json.gz)`, hint, run: () => actions.trace('chrome') },
+    { label: 'Download for Perfetto (.pftrace.gz)', hint, run: () => actions.trace('perfetto') }
   ];
 }
 

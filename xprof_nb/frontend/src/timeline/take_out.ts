@@ -1,12 +1,18 @@
 /** Taking the timeline out of the page: tables, pictures, the Python that makes them again. */
-import type { Host } from '../host';
+
+import { bytes } from '../format';
+import { type Host, isAbort } from '../host';
+import { liveHint } from '../hosts/static';
 import { type Cells, toCsv, toTsv } from '../shell/delimited';
 import { download, downloadText, fileName } from '../shell/save';
 import type { Boxes } from './boxes';
-import { overlap } from './levels';
+import { FORMATS, fetchTrace, type TraceFormat } from './download';
+import { rowsOnce } from './levels';
+import type { Messages } from './messages';
 import type { Painter } from './painter';
 import type { Panes } from './panes';
 import { type Picture, toPng, toSvg } from './picture';
+import { savedTrace } from './saved_trace';
 import { selectionCells } from './selection_pane';
 import type { Span } from './span';
 import type { Stage } from './stage';
@@ -17,13 +23,20 @@ import { windowText } from './words';
 const LARGEST_PICTURE_PX = 8000;
 
 export class TakeOut {
+  private _task: AbortController | null = null;
+
   constructor(
     private readonly _host: Host,
     private readonly _state: State,
     private readonly _stage: Stage,
     private readonly _painter: Painter,
-    private readonly _panes: Panes
+    private readonly _panes: Panes,
+    private readonly _messages: Messages
   ) {}
+
+  dispose(): void {
+    this._task?.abort();
+  }
 
   /** The table of the selection, or of what is on screen, for pasting. */
   get table(): string {
@@ -50,10 +63,41 @@ export class TakeOut {
     return `${this._open}.selection(start_ps=${Math.round(start)}, end_ps=${Math.round(end)}${tracks}).frame`;
   }
 
-  exportPython(format: 'chrome' | 'perfetto'): string {
+  exportPython(format: TraceFormat): string {
     return format === 'chrome'
       ? `${this._open}.to_chrome_json("trace.json.gz")`
-      : `${this._open}.to_perfetto("trace.pftrace")`;
+      : `${this._open}.to_perfetto("trace.pftrace.gz")`;
+  }
+
+  /** The run, or what of it is in the selected time, as a file for other viewers. */
+  async trace(format: TraceFormat): Promise<void> {
+    if (this._host.kind === 'static') {
+      const { name, path } = this._host.snapshot.run;
+      downloadText(this._name('json'), savedTrace(this._state, name, liveHint(path)), 'application/json');
+      return;
+    }
+    this._task?.abort();
+    const task = new AbortController();
+    this._task = task;
+    const what = `Writing the ${FORMATS[format]}`;
+    const waiting = this._messages.wait(what, () => task.abort());
+    const { area } = this._state;
+    const box = area === null ? {} : { start_ps: area.span.start, end_ps: area.span.end };
+    const progress = (part: number, parts: number) =>
+      waiting.say(parts === 1 ? what : `${what}, part ${part + 1} of ${parts}`);
+    try {
+      const { content, extension } = await fetchTrace(this._host, format, box, progress, task.signal);
+      download(this._name(extension), content);
+      this._messages.say(`${this._name(extension)}: ${bytes(content.size)}.`);
+    } catch (error) {
+      if (isAbort(error)) {
+        this._messages.say('Cancelled.');
+      } else {
+        this._messages.fail(error);
+      }
+    } finally {
+      waiting.remove();
+    }
   }
 
   private get _open(): string {
@@ -93,29 +137,14 @@ export class TakeOut {
 /** What is drawn on screen, box by box. */
 export function boxCells(state: State, span: Span, psPerPixel: number): Cells[] {
   const rows = state.shown.flatMap((track) =>
-    state.stretches(track.id, span, psPerPixel).flatMap((stretch) => {
-      const found: Cells[] = [];
-      for (const lane of stretch.boxes.lanes(track.id).values()) {
-        for (let row = lane.from; row < lane.to; row++) {
-          if (beginsIn(stretch.boxes, row, stretch.span, span)) {
-            found.push(cellsOf(stretch.boxes, row, pathOf(track)));
-          }
-        }
-      }
-      return found;
-    })
+    rowsOnce(state.stretches(track.id, span, psPerPixel), track.id, span).map(({ boxes, row }) =>
+      cellsOf(boxes, row, pathOf(track))
+    )
   );
   return [
     ['track', 'lane', 'name', 'work_kind', 'start_ps', 'duration_ps', 'count', 'busy_fraction', 'value'],
     ...rows
   ];
-}
-
-/** Whether a box is of this stretch: one that reaches over an edge is of the stretch it begins in, or of the first. */
-function beginsIn(boxes: Boxes, row: number, stretch: Span, span: Span): boolean {
-  const box = { start: boxes.start[row] ?? 0, end: boxes.end[row] ?? 0 };
-  const isFirst = stretch.start === span.start && box.start < stretch.start;
-  return overlap(box, stretch) && (isFirst || (box.start >= stretch.start && box.start < stretch.end));
 }
 
 function cellsOf(boxes: Boxes, row: number, track: string): Cells {

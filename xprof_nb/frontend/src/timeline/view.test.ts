@@ -1,52 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostError, type Mounted } from '../host';
 import { StaticHost } from '../hosts/static';
-import { FakePen } from '../testing/fake_pen';
+import type { FakePen } from '../testing/fake_pen';
 import { FakeHost, rowsTable } from '../testing/fixtures';
+import { clearStage, frames, press, setStage, WIDTH } from '../testing/stage';
 import { answerTrace, boxes, EVENTS, traceSnapshot } from '../testing/trace';
 import { savedWindows } from './saved';
 import { mount } from './view';
 
 vi.mock('./saved', () => ({ savedWindows: vi.fn(() => []) }));
 
-const WIDTH = 1000;
-const HEIGHT = 300;
-
 let shown: Mounted | null = null;
-const pens = new Map<string, FakePen>();
+let pens = new Map<string, FakePen>();
 
 beforeEach(() => {
-  vi.stubGlobal(
-    'ResizeObserver',
-    class {
-      constructor(private readonly _changed: () => void) {}
-      observe(): void {
-        queueMicrotask(this._changed);
-      }
-      disconnect(): void {}
-    }
-  );
-  vi.stubGlobal('matchMedia', (query: string) => ({
-    matches: query.includes('reduced-motion'),
-    addEventListener: () => undefined,
-    removeEventListener: () => undefined
-  }));
-  vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(WIDTH);
-  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(HEIGHT);
-  vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockImplementation(function (this: HTMLCanvasElement) {
-    const pen = new FakePen();
-    pens.set(this.className, pen);
-    return pen as unknown as never;
-  });
+  pens = setStage();
 });
 
 afterEach(() => {
   shown?.dispose();
   shown = null;
-  pens.clear();
-  document.body.replaceChildren();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
+  clearStage();
 });
 
 async function show(host: FakeHost | StaticHost = new FakeHost('kernel', traceSnapshot(), answerTrace)) {
@@ -60,13 +34,6 @@ async function show(host: FakeHost | StaticHost = new FakeHost('kernel', traceSn
   return { el, host };
 }
 
-/** Let frames, microtasks and short timers pass. */
-async function frames(count = 4): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-  }
-}
-
 const texts = () => pens.get('jp-Timeline-tracksCanvas')?.texts() ?? [];
 const area = (el: HTMLElement) => el.querySelector('[role=application]') as HTMLElement;
 const names = (el: HTMLElement) =>
@@ -75,15 +42,6 @@ const names = (el: HTMLElement) =>
   );
 const said = (el: HTMLElement) => el.querySelector('.jp-Timeline-live')?.textContent;
 const windowText = (el: HTMLElement) => el.querySelector('.jp-Timeline-window')?.textContent;
-
-async function press(target: HTMLElement, ...keys: string[]): Promise<void> {
-  for (const key of keys) {
-    const shiftKey = key.startsWith('Shift+');
-    const event = { key: key.replace('Shift+', ''), shiftKey, bubbles: true, cancelable: true };
-    target.dispatchEvent(new KeyboardEvent('keydown', event));
-    await frames(2);
-  }
-}
 
 function point(target: HTMLElement, type: string, x: number, y: number, more: object = {}): void {
   const init = { clientX: x, clientY: y, button: 0, bubbles: true, cancelable: true, pointerId: 1, ...more };
@@ -308,12 +266,12 @@ describe('a live timeline', () => {
       { name: 'B', time_ps: 5_000_000 }
     ]);
     await press(area(el), ']');
-    expect(follow.mock.calls.at(-1)?.[0].detail.window).toEqual([2_000_000, 5_000_000]);
+    expect(follow.mock.calls.at(-1)?.[0].detail.window_ps).toEqual([2_000_000, 5_000_000]);
     await vi.waitFor(() =>
       expect(el.querySelector('.jp-Timeline-selection')?.textContent).toContain('Focus: 3.00 µs')
     );
     await press(area(el), 'Escape');
-    expect(follow.mock.calls.at(-1)?.[0].detail.window).toBeNull();
+    expect(follow.mock.calls.at(-1)?.[0].detail.window_ps).toBeNull();
     el.querySelector<HTMLElement>('[aria-label="Delete marker A"]')?.click();
     await frames();
     expect(el.querySelectorAll('.jp-Timeline-markerList li')).toHaveLength(1);
@@ -388,7 +346,7 @@ describe('a snapshot', () => {
       'xprof_nb.open("/home/me/xprof-logs'
     );
     await press(area(el), 'm');
-    expect(el.querySelector('.jp-Timeline-markers')?.textContent).toContain('in this page only');
+    expect(el.querySelector('.jp-Timeline-markers')?.textContent).toContain('in this view only');
   });
 });
 

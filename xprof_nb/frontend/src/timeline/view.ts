@@ -136,7 +136,7 @@ class TimelineView implements Mounted {
     this._markerPane = new MarkerPane(
       markerEvents(this._state.markers, this._store, this._control, this._choices)
     );
-    this._takeOut = new TakeOut(_host, this._state, this._stage, this._painter, this._panes);
+    this._takeOut = new TakeOut(_host, this._state, this._stage, this._painter, this._panes, this._messages);
     const commands = this._commands();
     this._menuActions = menuActions(commands);
     this._bindings = keyBindings(keyActions(commands), () => this._isInTree());
@@ -158,8 +158,8 @@ class TimelineView implements Mounted {
 
   dispose(): void {
     this._teller.dispose();
-    const { _finder, _follower, _loader, _camera, _panes, _store, _stage } = this;
-    for (const part of [_finder, _follower, _loader, _camera, _panes, _store, _stage]) {
+    const { _finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage } = this;
+    for (const part of [_finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage]) {
       part.dispose();
     }
     for (const stop of this._stops) {
@@ -278,7 +278,7 @@ class TimelineView implements Mounted {
     const sentence = text(snapshot.summary.sentence);
     this._coarse.textContent = `Coarser than the screen: no more is saved. ${liveHint(snapshot.run.path)}`;
     const parts = [
-      header(this._host, timelineMenu(this._menuActions)),
+      header(this._host, timelineMenu(this._menuActions, this._host.kind)),
       sentence === '' ? null : h('p', { class: 'jp-Timeline-sentence' }, sentence),
       notesBox(snapshot.notes),
       isEmpty
