@@ -168,7 +168,7 @@ _SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
 @cache
 def _workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2, thread_name_prefix="xprof-nb-view")
+    return ThreadPoolExecutor(4, thread_name_prefix="xprof-nb-view")
 
 
 @cache

@@ -63,21 +63,9 @@ export interface Host {
   library(name: Library): Promise<string>;
 }
 
-/** What was chosen in one view of a run, for the others to follow; what is left out stays as it is. */
-export interface Selection {
-  /** The view to show it in. */
-  readonly view?: string;
-  readonly program_id?: string;
-  readonly op?: string;
-  /** On the profile's clock; null for the whole run. */
-  readonly window_ps?: readonly [number, number] | null;
-}
-
 /** A view on screen. */
 export interface Mounted {
   dispose(): void;
-  /** Show what was chosen elsewhere. */
-  follow?(selection: Selection): void;
 }
 
 /** Draws a view of a host into an element. */

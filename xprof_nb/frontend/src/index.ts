@@ -13,7 +13,6 @@ export {
   type Mounted,
   type Params,
   type Run,
-  type Selection,
   type Snapshot,
   type Summary,
   type ViewState

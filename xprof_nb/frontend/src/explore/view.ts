@@ -1,9 +1,10 @@
 /** All views of a run as tabs; what is chosen or narrowed in one, the others follow. */
 import { adoptStyle, h } from '../dom';
-import { asHostError, type Host, isAbort, type Mount, type Mounted } from '../host';
-import { text } from '../payload';
+import { asHostError, type Host, isAbort, type Mount, type Mounted, type ViewState } from '../host';
+import { readState, record, text } from '../payload';
 import { devices } from '../shell/header';
 import { type Filters, linkOf } from '../shell/link';
+import { onPartChanged, resume, type Stateful, StateTeller, stateOf } from '../shell/state';
 import { showFailure, showWaiting } from '../shell/status';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
@@ -24,16 +25,19 @@ export const mount: Mount = (host, el) => {
   return explorer;
 };
 
-export class Explorer implements Mounted {
+export class Explorer implements Mounted, Stateful {
   readonly node: HTMLElement;
   private readonly _place = h('div', { class: 'jp-XprofExplore-place' });
   private readonly _tabs: Tabs;
   private readonly _pickers: Pickers;
   private readonly _hosts = new Map<string, Promise<Host>>();
   private readonly _stops: (() => void)[] = [];
+  private readonly _first: string;
   private _view = '';
   private _mounted: Mounted | null = null;
   private _loading: AbortController | null = null;
+  private readonly _states = new Map<string, ViewState>();
+  private readonly _teller: StateTeller;
 
   constructor(private readonly _host: Host) {
     const { run, params } = _host.snapshot;
@@ -60,9 +64,12 @@ export class Explorer implements Mounted {
       this._place
     );
     this._first = text(params.view) || FIRST_VIEW;
+    this._teller = new StateTeller(this.node, this);
+    onPartChanged(this._place, (state) => {
+      this._states.set(this._view, state);
+      return this._teller.tell();
+    });
   }
-
-  private readonly _first: string;
 
   /** Begin, now that it is in the page. */
   start(): void {
@@ -80,9 +87,35 @@ export class Explorer implements Mounted {
     this.show(this._first);
   }
 
+  /** Which view is shown, and how each of them stands. */
+  read(): ViewState {
+    const states = [...this._states];
+    const made = states.filter((state) => Object.keys(state[1].made).length > 0);
+    return {
+      shown: {
+        view: this._view,
+        views: Object.fromEntries(states.map(([view, { shown }]) => [view, shown]))
+      },
+      made: Object.fromEntries(made.map((state) => [state[0], state[1].made]))
+    };
+  }
+
+  write({ shown, made }: ViewState): void {
+    const views = record(shown.views);
+    for (const name of new Set([...Object.keys(views), ...Object.keys(made)])) {
+      this._states.set(name, readState({ shown: views[name], made: made[name] }));
+    }
+    const state = this._states.get(this._view);
+    if (this._mounted !== null && state !== undefined) {
+      stateOf(this._place)?.write(state);
+    }
+    this.show(text(shown.view));
+  }
+
   dispose(): void {
     this._loading?.abort();
     this._mounted?.dispose();
+    this._teller.dispose();
     for (const stop of this._stops) {
       stop();
     }
@@ -94,8 +127,11 @@ export class Explorer implements Mounted {
     if (view === this._view || !VIEWS.has(view)) {
       return;
     }
+    // What the view that goes has to tell is of it, not of the next.
+    this._dismount();
     this._view = view;
     this._tabs.mark(view);
+    this._teller.changed();
     void this._load(view);
   }
 
@@ -107,15 +143,13 @@ export class Explorer implements Mounted {
     this._loading?.abort();
     const loading = new AbortController();
     this._loading = loading;
-    this._mounted?.dispose();
-    this._mounted = null;
-    this._place.replaceChildren();
+    this._dismount();
     const waiting = showWaiting(this._place, `Opening the ${VIEWS.get(view)?.label}`, () => loading.abort());
     try {
       const [module, host] = await Promise.all([VIEWS.get(view)?.load(), this._open(view, loading.signal)]);
       waiting.remove();
       if (this._loading === loading && module !== undefined) {
-        this._mounted = module.mount(host, this._place);
+        this._mounted = resume(module.mount, host, this._place, this._states.get(view));
       }
     } catch (error) {
       waiting.remove();
@@ -124,6 +158,12 @@ export class Explorer implements Mounted {
         showFailure(this._place, asHostError(shown), () => void this._load(view));
       }
     }
+  }
+
+  private _dismount(): void {
+    this._mounted?.dispose();
+    this._mounted = null;
+    this._place.replaceChildren();
   }
 
   private _open(view: string, signal: AbortSignal): Promise<Host> {

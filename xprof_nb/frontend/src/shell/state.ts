@@ -50,6 +50,17 @@ export function onStateChanged(place: Element, keep: (state: ViewState) => strin
   return () => place.removeEventListener(CHANGED, listener);
 }
 
+/** Keep the states of views that are part of another one, which tells of them itself. */
+export function onPartChanged(place: Element, keep: (state: ViewState) => string): () => void {
+  const stop = (event: Event) => event.stopPropagation();
+  const stopKeeping = onStateChanged(place, keep);
+  place.addEventListener(CHANGED, stop);
+  return () => {
+    stopKeeping();
+    place.removeEventListener(CHANGED, stop);
+  };
+}
+
 /** Tells the page around a view when its state has changed. */
 export class StateTeller {
   private _told: string;

@@ -30,6 +30,7 @@ export class Arrangement {
   private readonly _pinned: number[] = [];
   private readonly _order = new Map<Track | null, Track[]>();
   private _filter: RegExp | null = null;
+  private _only: ((track: Track) => boolean) | null = null;
 
   constructor(private readonly _tracks: Tracks) {
     this._foldAsAtFirst();
@@ -37,7 +38,11 @@ export class Arrangement {
 
   /** The shown tracks: the pinned ones, then the others as a tree. */
   rows(): Row[] {
-    const matching = this._filter === null ? null : this._matching(this._filter);
+    const filter = this._filter;
+    const matching = filter === null ? null : this._around((track) => filter.test(track.name));
+    const narrowed = this._only === null ? null : this._around(this._only);
+    const isWanted = (track: Track) =>
+      !this._isAway(track) && (matching?.has(track) ?? true) && (narrowed?.has(track) ?? true);
     const rows: Row[] = this._pinned
       .map((id) => this._tracks.get(id))
       .filter((track) => track !== undefined)
@@ -50,7 +55,7 @@ export class Arrangement {
         setSize: this._pinned.length
       }));
     const add = (siblings: readonly Track[], level: number) => {
-      const shown = siblings.filter((track) => !this._isAway(track) && (matching?.has(track) ?? true));
+      const shown = siblings.filter(isWanted);
       shown.forEach((track, index) => {
         const isOpened = track.children.length > 0 && matching !== null;
         const isFolded = isFoldable(track) ? !isOpened && this._folded.has(track.id) : null;
@@ -108,6 +113,11 @@ export class Arrangement {
     this._filter = text.trim() === '' ? null : expression(text.trim());
   }
 
+  /** Show only some tracks, and those around them; null for all. */
+  narrow(only: ((track: Track) => boolean) | null): void {
+    this._only = only;
+  }
+
   fold(track: Track, folded: boolean): void {
     if (folded) {
       this._folded.add(track.id);
@@ -122,8 +132,12 @@ export class Arrangement {
       this._hidden.delete(at.id);
       this._folded.delete(at.id);
     }
-    if (this._filter !== null && !this._matching(this._filter).has(track)) {
+    const filter = this._filter;
+    if (filter !== null && !this._around(({ name }) => filter.test(name)).has(track)) {
       this._filter = null;
+    }
+    if (this._only !== null && !this._around(this._only).has(track)) {
+      this._only = null;
     }
   }
 
@@ -186,10 +200,11 @@ export class Arrangement {
     return this._hidden.has(track.id) || this._pinned.includes(track.id);
   }
 
-  private _matching(filter: RegExp): Set<Track> {
+  /** The tracks of which something is true, with what they hold and what holds them. */
+  private _around(isMeant: (track: Track) => boolean): Set<Track> {
     const found = new Set<Track>();
     for (const track of this._tracks.all) {
-      if (!found.has(track) && filter.test(track.name)) {
+      if (!found.has(track) && isMeant(track)) {
         addAll(track, found);
         for (let at = track.parent; at !== null; at = at.parent) {
           found.add(at);

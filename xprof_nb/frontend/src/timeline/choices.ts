@@ -1,5 +1,5 @@
 /** Stretches of time that a person chooses: a box of tracks and time, a range, what lies between two markers. */
-import type { Selection } from '../host';
+import type { Bond } from './bond';
 import type { Camera } from './camera';
 import { isClosed } from './layout';
 import type { MarkerStore } from './marker_store';
@@ -21,13 +21,12 @@ export interface ChoiceParts {
   readonly camera: Camera;
   readonly panes: Panes;
   readonly store: MarkerStore;
+  readonly bond: Bond;
 }
 
 export interface ChoiceEvents {
   announce(text: string): void;
   say(text: string): void;
-  /** Tell the other views of the run. */
-  tell(selection: Selection): void;
 }
 
 /** As many tracks as one question may be about. */
@@ -40,6 +39,7 @@ export class Choices {
   private readonly _camera: Camera;
   private readonly _panes: Panes;
   private readonly _store: MarkerStore;
+  private readonly _bond: Bond;
 
   constructor(
     parts: ChoiceParts,
@@ -52,6 +52,7 @@ export class Choices {
     this._camera = parts.camera;
     this._panes = parts.panes;
     this._store = parts.store;
+    this._bond = parts.bond;
   }
 
   /** A stretch of time between two points, on the tracks between them; the table comes with the last one. */
@@ -113,13 +114,22 @@ export class Choices {
   /** Restrict the tables, and the other views, to a stretch between markers; null for the whole run. */
   focus(span: Span | null): void {
     this._state.focus = span;
-    this._events.tell({ window_ps: span === null ? null : this._state.clock.ofProfile(span) });
+    this._bond.narrow(span);
     if (span === null) {
       this.clearSelection();
     } else {
       this._events.announce(`Focus on ${windowText(span, this._state.bounds)}.`);
       this._camera.glide(around(span, this._state.bounds), 'focus');
       this.selectSpan(span, true);
+    }
+    this._redraw('over', 'ruler', 'minimap');
+  }
+
+  /** Focus as another view did. */
+  followFocus(span: Span | null): void {
+    this._state.focus = span;
+    if (span !== null) {
+      this._camera.glide(around(span, this._state.bounds), 'focus');
     }
     this._redraw('over', 'ruler', 'minimap');
   }

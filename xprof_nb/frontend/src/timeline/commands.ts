@@ -1,4 +1,5 @@
 /** What keys and menus do, in terms of the parts of the view. */
+import type { Bond } from './bond';
 import type { Camera } from './camera';
 import type { Choices } from './choices';
 import type { Controller } from './controller';
@@ -26,6 +27,7 @@ export interface CommandParts {
   readonly toolbar: Toolbar;
   readonly panes: Panes;
   readonly store: MarkerStore;
+  readonly bond: Bond;
   readonly takeOut: TakeOut;
   readonly messages: Messages;
   searchName(name: string): void;

@@ -1,6 +1,7 @@
 /** What a person can do with events: move about, hover, choose, read. Changes the state and has it drawn again. */
 import type { Summary } from '../host';
 import { number, record, text } from '../payload';
+import type { Bond } from './bond';
 import type { Camera } from './camera';
 import type { ChoiceEvents } from './choices';
 import type { DetailsEvents } from './details';
@@ -24,6 +25,7 @@ export interface Parts {
   readonly camera: Camera;
   readonly panes: Panes;
   readonly tracks: TrackControl;
+  readonly bond: Bond;
 }
 
 /** Narrower than this an event is not seen: whoever goes to it is brought closer. */
@@ -40,6 +42,7 @@ export class Controller {
   private readonly _camera: Camera;
   private readonly _panes: Panes;
   private readonly _tracks: TrackControl;
+  private readonly _bond: Bond;
 
   constructor(
     parts: Parts,
@@ -51,6 +54,7 @@ export class Controller {
     this._camera = parts.camera;
     this._panes = parts.panes;
     this._tracks = parts.tracks;
+    this._bond = parts.bond;
   }
 
   zoom(factor: number, x = this._stage.width / 2): void {
@@ -180,7 +184,7 @@ export class Controller {
       this._eventSummary = summary;
       this._state.flows = flowsOf(summary);
       this._redraw('over');
-      this._tell('');
+      this._choose();
     }
   }
 
@@ -269,7 +273,7 @@ export class Controller {
       close: () => this.closeDetails(),
       zoom: () => this.fit(),
       go: (target) => void this._goTo(target),
-      show: (view) => this._tell(view)
+      show: (view) => this._choose(view)
     };
   }
 
@@ -283,11 +287,14 @@ export class Controller {
     }
   }
 
-  private _tell(view: string): void {
-    const summary = this._eventSummary;
-    if (summary !== null && text(summary.op) !== '') {
-      const { program_id, op } = summary;
-      this._events.tell({ program_id: text(program_id), op: text(op), ...(view === '' ? {} : { view }) });
+  /** Choose the op of the event in all views; `view` asks to see it there. */
+  private _choose(view?: string): void {
+    const [op, program] = [text(this._eventSummary?.op), text(this._eventSummary?.program_id)];
+    if (op !== '') {
+      this._bond.choose({ op, ...(program === '' ? {} : { program_id: program }) }, view);
+    }
+    if (view !== undefined && this._stage.node.closest('.jp-XprofExplore') === null) {
+      this._events.say('Chosen in all views of this run. profile.explore() opens them all.');
     }
   }
 

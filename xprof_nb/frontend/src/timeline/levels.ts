@@ -31,6 +31,11 @@ export class Levels {
     this._answers = [...this._answers].reverse().filter(isKept).reverse();
   }
 
+  /** Whether there is any answer about a track. */
+  knows(track: number): boolean {
+    return this._answers.some(({ tracks }) => tracks.has(track));
+  }
+
   get answers(): readonly Boxes[] {
     return this._answers;
   }

@@ -133,6 +133,29 @@ describe('Loader', () => {
     expect(asked[1]?.params.tracks).toEqual([2]);
   });
 
+  it('does not let tracks that are known wait for ones that nobody has seen yet', async () => {
+    const { asked, loader, settle, events } = loading();
+    loader.want(wish(4e6, 5e6, [3]));
+    await settle();
+    asked[0]?.answer();
+    await settle();
+    loader.want(wish(4.4e6, 4.5e6, [3, 9]));
+    await settle();
+    const fresh = asked.slice(2);
+    expect(fresh.map(({ params }) => params.tracks)).toEqual([[3], [9]]);
+    fresh[0]?.answer();
+    await settle();
+    loader.want(wish(4.45e6, 4.46e6, [3, 9]));
+    await settle();
+    // The new track is still laid out; where the person went meanwhile is asked of the known one.
+    const [later] = asked.slice(4);
+    expect(later?.params.tracks).toEqual([3]);
+    later?.answer();
+    fresh[1]?.answer();
+    await settle();
+    expect(events.arrived).toHaveBeenCalledTimes(4);
+  });
+
   it('says what failed once, and tries again when it is told to', async () => {
     const { asked, loader, settle, events } = loading();
     loader.want(wish(0, 1e6));

@@ -32,9 +32,12 @@ interface Pending extends Wish {
   readonly isAhead: boolean;
 }
 
+/** Tracks that were never answered may have to be laid out first, which takes a while: the others do not wait. */
+type Slot = 'seen' | 'new';
+
 export class Loader {
   private _wish: Wish | null = null;
-  private _pending: Pending | null = null;
+  private readonly _pending: { [slot in Slot]: Pending | null } = { seen: null, new: null };
   private _timer = 0;
   private _begun = Number.NEGATIVE_INFINITY;
   private _movedAt = Number.NEGATIVE_INFINITY;
@@ -53,10 +56,14 @@ export class Loader {
       this._movedAt = performance.now();
     }
     this._wish = wish;
-    if (this._pending !== null && (this._pending.isAhead || isStale(this._pending, wish))) {
-      if (this._lacking(wish).length > 0) {
-        this._pending.abort.abort();
-        this._pending = null;
+    for (const slot of ['seen', 'new'] as const) {
+      const pending = this._pending[slot];
+      // Of a new track even a coarse answer is a first picture.
+      const isLate =
+        pending !== null && (slot === 'new' ? !overlap(pending.span, wish.span) : isStale(pending, wish));
+      if (pending !== null && (pending.isAhead || isLate) && this._lacking(wish).length > 0) {
+        pending.abort.abort();
+        this._pending[slot] = null;
       }
     }
     this._next();
@@ -71,8 +78,10 @@ export class Loader {
   dispose(): void {
     clearTimeout(this._timer);
     this._wish = null;
-    this._pending?.abort.abort();
-    this._pending = null;
+    for (const slot of ['seen', 'new'] as const) {
+      this._pending[slot]?.abort.abort();
+      this._pending[slot] = null;
+    }
   }
 
   private _lacking({ tracks, span, pixels }: Wish): number[] {
@@ -81,26 +90,32 @@ export class Loader {
 
   private _next(): void {
     const wish = this._wish;
-    if (wish === null || this._pending !== null || this._host.kind === 'static' || wish === this._failedFor) {
+    const { seen, new: first } = this._pending;
+    if (wish === null || this._host.kind === 'static' || wish === this._failedFor || (seen && first)) {
       return;
     }
     const now = performance.now();
     if (this._later(this._begun + PACE_MS - now)) {
       return;
     }
-    const tracks = this._lacking(wish);
-    this._events.waiting(tracks.length > 0);
-    if (tracks.length > 0) {
-      void this._ask({ ...wish, tracks }, false);
-      return;
+    const lacking = this._lacking(wish);
+    this._events.waiting(lacking.length > 0);
+    const known = lacking.filter((track) => this._levels.knows(track));
+    const unknown = lacking.filter((track) => !known.includes(track));
+    if (known.length > 0 && seen === null) {
+      void this._ask('seen', { ...wish, tracks: known }, false);
     }
-    if (this._later(this._movedAt + REST_MS - now)) {
+    if (unknown.length > 0 && first === null) {
+      void this._ask('new', { ...wish, tracks: unknown }, false);
+    }
+    const isBusy = this._pending.seen !== null || this._pending.new !== null;
+    if (isBusy || this._later(this._movedAt + REST_MS - now)) {
       return;
     }
     for (const ahead of aheadOf(wish, this._bounds)) {
       const missing = this._lacking(ahead);
       if (missing.length > 0) {
-        void this._ask({ ...ahead, tracks: missing }, true);
+        void this._ask('seen', { ...ahead, tracks: missing }, true);
         return;
       }
     }
@@ -115,18 +130,18 @@ export class Loader {
     return milliseconds > 0;
   }
 
-  private async _ask(wish: Wish, isAhead: boolean): Promise<void> {
+  private async _ask(slot: Slot, wish: Wish, isAhead: boolean): Promise<void> {
     const pending = { ...wish, isAhead, abort: new AbortController() };
-    this._pending = pending;
+    this._pending[slot] = pending;
     this._begun = performance.now();
     const pixels = Math.min(LARGEST_PIXELS, Math.max(1, Math.ceil(wish.pixels)));
     const params = { start_ps: wish.span.start, end_ps: wish.span.end, pixels, tracks: wish.tracks };
     try {
       const { table, summary } = await this._host.request('trace_window', params, pending.abort.signal);
-      if (this._pending !== pending) {
+      if (this._pending[slot] !== pending) {
         return;
       }
-      this._pending = null;
+      this._pending[slot] = null;
       // The answer says which window it is of; what it does not say is what was asked.
       const asked = { start_ps: wish.span.start, end_ps: wish.span.end, pixels };
       const boxes = new Boxes(table, { ...summary, ...asked }, new Set(wish.tracks));
@@ -134,10 +149,10 @@ export class Loader {
       this._events.arrived(boxes);
       this._next();
     } catch (error) {
-      if (this._pending !== pending) {
+      if (this._pending[slot] !== pending) {
         return;
       }
-      this._pending = null;
+      this._pending[slot] = null;
       this._failedFor = this._wish;
       if (!isAbort(error) && !isAhead) {
         this._events.waiting(false);

@@ -31,7 +31,7 @@ const PALETTE: Palette = {
   font: 'test'
 };
 
-function painted(answer: Boxes, { names = '', span = BOUNDS, width = 1000 } = {}) {
+function painted(answer: Boxes, { names = '', span = BOUNDS, width = 1000, waiting = '' } = {}) {
   const all = tracks();
   const layout = new Layout(new Arrangement(all).rows());
   const scale = new Scale(span, width);
@@ -46,6 +46,7 @@ function painted(answer: Boxes, { names = '', span = BOUNDS, width = 1000 } = {}
     lettering: new Lettering(),
     batch: new Batch(),
     names: nameTest(names),
+    waiting,
     stretches: (track) => (answer.tracks.has(track) ? [{ span, boxes: answer }] : [])
   });
   return { pen, layout };
@@ -54,6 +55,19 @@ function painted(answer: Boxes, { names = '', span = BOUNDS, width = 1000 } = {}
 const colour = (kind: string, name: string) => PALETTE.boxes[colourCode(kind, name)]?.fill ?? '';
 
 describe('paintTracks', () => {
+  it('says on a track of which nothing is known that it is waited for', () => {
+    const known = new Set([2, 3]);
+    const some = boxes([{ track: 3, lane: 0, start_ps: 0, duration_ps: 1e6, name: 'a', count: 1 }], {
+      ids: [...known]
+    });
+    expect(painted(some).pen.texts()).not.toContain('wait');
+    const { pen, layout } = painted(some, { waiting: 'wait' });
+    const places = pen.drawn.filter(({ text }) => text === 'wait').map(({ numbers }) => numbers[1]);
+    // The counter is the only open track besides, the threads are folded.
+    const counter = layout.find(4);
+    expect(places).toEqual([(counter?.top ?? 0) + (counter?.height ?? 0) / 2]);
+  });
+
   it('draws every event where it was, in the colour of its kind', () => {
     const { pen, layout } = painted(eventBoxes());
     const top = (layout.find(3)?.top ?? 0) + 3;

@@ -24,10 +24,13 @@ export interface Scene {
   readonly batch: Batch;
   /** Only boxes with such a name are drawn in full colour; null for all. */
   readonly names: NameTest | null;
+  /** What is written on tracks of which nothing is known yet; empty while nobody waits. */
+  readonly waiting: string;
   stretches(track: number): readonly Stretch[];
 }
 
 const FONT_PX = 11;
+const WAITING_X_PX = 8;
 
 export function paintTracks(pen: Pen, scene: Scene): void {
   const { palette, scale, height } = scene;
@@ -77,7 +80,12 @@ function paintRows(pen: Pen, scene: Scene, rows: readonly Seen[]): void {
     }
     pen.fillStyle = palette.line;
     pen.fillRect(0, seen.y + seen.place.height - pixel, scale.width, pixel);
-    for (const stretch of isClosed(seen.place.row) ? [] : scene.stretches(track.id)) {
+    const stretches = isClosed(seen.place.row) ? [] : scene.stretches(track.id);
+    if (stretches.length === 0 && !isClosed(seen.place.row) && scene.waiting !== '') {
+      pen.fillStyle = palette.faint;
+      pen.fillText(scene.waiting, WAITING_X_PX, seen.y + seen.place.height / 2);
+    }
+    for (const stretch of stretches) {
       if (isArea(track)) {
         paintArea(pen, scene, seen, stretch);
       } else {

@@ -91,6 +91,7 @@ export class Painter {
       lettering: this._lettering,
       batch: this._batch,
       names: this._state.names,
+      waiting: this._state.isWaiting ? 'Laying out the events of this track…' : '',
       stretches: (track) => this._state.stretches(track, scale.span, scale.psPerPixel)
     });
   }

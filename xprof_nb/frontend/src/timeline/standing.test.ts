@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Mounted, Selection, ViewState } from '../host';
+import type { Mounted, ViewState } from '../host';
 import { StaticHost } from '../hosts/static';
-import { onStateChanged, stateOf } from '../shell/state';
-import { FakeHost } from '../testing/fixtures';
+import { linkOf } from '../shell/link';
+import { onStateChanged, resume, stateOf } from '../shell/state';
+import { FakeHost, rowsTable } from '../testing/fixtures';
 import { clearStage, frames, press, setStage } from '../testing/stage';
 import { answerTrace, traceSnapshot } from '../testing/trace';
 import { mount } from './view';
@@ -18,6 +19,9 @@ afterEach(() => {
     view.dispose();
   }
   clearStage();
+  // A link outlives the views of a page.
+  linkOf(traceSnapshot().run).choose({}, {});
+  linkOf(traceSnapshot().run).narrow({}, {});
 });
 
 async function show(answer = answerTrace, snapshot = traceSnapshot()) {
@@ -162,22 +166,30 @@ describe('markers that the run cannot keep', () => {
 });
 
 describe('what is chosen elsewhere', () => {
-  it('is shown: an op by name and program, and a stretch of time', async () => {
-    const summary = { ...traceSnapshot().summary, origin_ps: '9007199254740993000' };
+  const ORIGIN = 8_000_000_000_000_000;
+
+  /** Finds what is typed as an expression that is a whole name. */
+  const byName: typeof answerTrace = (query, params) =>
+    answerTrace(query, { ...params, text: String(params.text).replace(/^\/\^|\$\/$|\\/g, '') });
+
+  function linked(answer = byName) {
+    const summary = { ...traceSnapshot().summary, origin_ps: String(ORIGIN) };
+    const run = { ...traceSnapshot().run, identity: `run ${shown.length} of ${Math.random()}` };
+    return { link: linkOf(run), opened: show(answer, traceSnapshot({ summary, run })) };
+  }
+
+  it('is shown: an op by name and program', async () => {
     // The second op called fusion.1 is of the program asked for.
-    const answer: typeof answerTrace = async (query, params) => {
-      const found = await answerTrace(query, {
-        ...params,
-        text: String(params.text).replace(/^\/\^|\$\/$|\\/g, '')
-      });
+    const { link, opened } = linked(async (query, params) => {
+      const found = await byName(query, params);
       return query === 'trace_event' && params.event === 5
         ? { ...found, summary: { ...found.summary, program_id: '7' } }
         : found;
-    };
-    const { el, view, host } = await show(answer, traceSnapshot({ summary }));
-    const told = vi.fn();
-    document.addEventListener('xprof:select', told);
-    view.follow?.({ op: 'fusion.1', program_id: '7' });
+    });
+    const { el, host } = await opened;
+    const other = vi.fn();
+    link.subscribe(other, other);
+    link.choose({ op: 'fusion.1', program_id: '7' }, other);
     await vi.waitFor(() => expect(read(el).shown.event).toMatchObject({ name: 'fusion.1', start_ps: 6e6 }));
     expect(read(el).shown.search).toBe('/^fusion\\.1$/');
     const searched = host.asked.filter(({ query }) => query === 'trace_search');
@@ -185,22 +197,80 @@ describe('what is chosen elsewhere', () => {
     await press(area(el), 'Enter');
     await vi.waitFor(() => expect(el.querySelector('.jp-Timeline-details')?.textContent).toContain('jit_f'));
     // The others know: it came from there.
-    expect(told.mock.calls.filter(([event]) => event.detail.program_id === '7')).toEqual([]);
+    expect(other).not.toHaveBeenCalled();
+    el.querySelector<HTMLElement>('.jp-Timeline-links button')?.click();
+    expect(other.mock.calls[0]?.[0]).toMatchObject({ choice: { op: 'fusion.1' }, view: 'op_profile' });
+    expect(el.querySelector('.jp-Timeline-status')?.textContent).toContain('profile.explore()');
+  });
 
-    view.follow?.({ window_ps: [9007199254740993000 + 3e6, 9007199254740993000 + 5e6] });
+  it('is shown: a stretch of time, a device, a step', async () => {
+    const { link, opened } = linked(async (query, params) =>
+      query === 'trace'
+        ? { table: rowsTable([]), summary: { shown_start_ps: 5e6, shown_end_ps: 10e6 }, notes: [] }
+        : answerTrace(query, params)
+    );
+    const { el } = await opened;
+    const elsewhere = {};
+    link.narrow({ window_ps: [ORIGIN + 3e6, ORIGIN + 5e6] }, elsewhere);
     await frames();
     expect(el.querySelector('.jp-Timeline-window')?.textContent).toBe('2.60 µs of 10.0 µs');
-    document.removeEventListener('xprof:select', told);
+    expect(read(el).shown.focus).toEqual({ start_ps: 3e6, end_ps: 5e6 });
+    link.narrow({ device: 'TPU:9' }, elsewhere);
+    await frames();
+    expect(names(el)).toEqual([]);
+    expect(read(el).shown.focus).toBeNull();
+    link.narrow({ host: '' }, elsewhere);
+    await frames();
+    expect(names(el)).toContain('Ops');
+    link.choose({ step: 8 }, elsewhere);
+    await vi.waitFor(() =>
+      expect(el.querySelector('.jp-Timeline-window')?.textContent).toBe('6.50 µs of 10.0 µs')
+    );
+  });
+
+  it('before the timeline was there is followed, but not what it knows already', async () => {
+    const { link, opened } = linked();
+    link.choose({ op: 'dot.2' }, {});
+    const { el, view, host } = await opened;
+    await vi.waitFor(() => expect(read(el).shown.event).toMatchObject({ name: 'dot.2' }));
+    await press(area(el), 'Escape', 'Escape');
+    const state = read(el);
+    view.dispose();
+    const again = document.createElement('div');
+    document.body.append(again);
+    shown.push(resume(mount, host, again, state));
+    await frames();
+    expect(read(again)).toEqual(state);
+    expect(state.shown.event).toBeNull();
   });
 
   it('that is nothing changes nothing', async () => {
-    const { el, view, host } = await show();
-    const before = [read(el), host.asked.length];
-    const wrong: Selection[] = [{}, { op: '' }, { window_ps: null }, { window_ps: [Number.NaN, 1] }];
-    for (const selection of wrong) {
-      view.follow?.(selection);
+    const { link, opened } = linked();
+    const { el, host } = await opened;
+    const before = [{ ...read(el).shown, known: null }, host.asked.length];
+    for (const choice of [{}, { op: '' }, { program_id: '7' }]) {
+      link.choose(choice, {});
       await frames();
     }
-    expect([read(el), host.asked.length]).toEqual(before);
+    link.narrow({ window_ps: [Number.NaN, 1] }, {});
+    await frames();
+    expect([{ ...read(el).shown, known: null }, host.asked.length]).toEqual(before);
+  });
+
+  it('here is told to the others: a focus narrows them all', async () => {
+    const { link, opened } = linked();
+    const { el } = await opened;
+    const other = vi.fn();
+    link.subscribe(other, other);
+    stateOf(el)?.write({
+      shown: {},
+      made: {
+        markers: [2e6, 5e6].map((time_ps, index) => ({ id: `m${index}`, name: 'x', color: '', time_ps }))
+      }
+    });
+    await press(area(el), ']');
+    expect(other.mock.calls.at(-1)?.[0].filters).toEqual({ window_ps: [ORIGIN + 2e6, ORIGIN + 5e6] });
+    await press(area(el), 'Escape', 'Escape');
+    expect(other.mock.calls.at(-1)?.[0].filters).toEqual({});
   });
 });

@@ -4,6 +4,7 @@ import type { Summary, ViewState } from '../host';
 import { number, record, text } from '../payload';
 import type { Stateful } from '../shell/state';
 import type { Arranged } from './arrangement';
+import type { Bond } from './bond';
 import type { Camera } from './camera';
 import type { Choices } from './choices';
 import type { Controller } from './controller';
@@ -27,13 +28,14 @@ export interface StandingParts {
   readonly toolbar: Toolbar;
   readonly panes: Panes;
   readonly store: MarkerStore;
+  readonly bond: Bond;
 }
 
 export class Standing implements Stateful {
   constructor(private readonly _parts: StandingParts) {}
 
   read(): ViewState {
-    const { state, camera, finder, toolbar, panes, store } = this._parts;
+    const { state, camera, finder, toolbar, panes, store, bond } = this._parts;
     const { area, focus, selected } = state;
     return {
       shown: {
@@ -44,14 +46,16 @@ export class Standing implements Stateful {
         event: selected === null ? null : entryOf(selected),
         has_details: panes.hasDetails,
         selection: area === null ? null : { ...entryOfSpan(area.span), tracks: area.tracks },
-        focus: focus === null ? null : entryOfSpan(focus)
+        focus: focus === null ? null : entryOfSpan(focus),
+        known: bond.known
       },
       made: store.made
     };
   }
 
   write({ shown, made }: ViewState): void {
-    const { state, camera, control, choices, tracks, finder, toolbar, store } = this._parts;
+    const { state, camera, control, choices, tracks, finder, toolbar, store, bond } = this._parts;
+    bond.known = record(shown.known);
     if (shown.tracks !== undefined) {
       state.arrangement.restore(arrangedFrom(shown.tracks));
     }

@@ -46,6 +46,8 @@ export class State {
   names: NameTest | null = null;
   hits: readonly Span[] = [];
   pointer: Point | null = null;
+  /** Whether somebody has been waiting for what is on screen for a while. */
+  isWaiting = false;
 
   constructor(
     readonly tracks: Tracks,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostError, type Mounted } from '../host';
 import { StaticHost } from '../hosts/static';
+import { linkOf } from '../shell/link';
 import type { FakePen } from '../testing/fake_pen';
 import { FakeHost, rowsTable } from '../testing/fixtures';
 import { clearStage, frames, press, setStage, WIDTH } from '../testing/stage';
@@ -21,6 +22,9 @@ afterEach(() => {
   shown?.dispose();
   shown = null;
   clearStage();
+  // A link outlives the views of a page.
+  linkOf(traceSnapshot().run).choose({}, {});
+  linkOf(traceSnapshot().run).narrow({}, {});
 });
 
 async function show(host: FakeHost | StaticHost = new FakeHost('kernel', traceSnapshot(), answerTrace)) {
@@ -122,7 +126,7 @@ describe('a live timeline', () => {
   it('explains an event on hover and on click, and tells the other views', async () => {
     const { el } = await show();
     const follow = vi.fn();
-    document.addEventListener('xprof:select', follow);
+    linkOf(traceSnapshot().run).subscribe(follow, follow);
     const y = 24 + 24 + 24 + 10;
     point(area(el), 'pointermove', 100, y, { buttons: 0 });
     expect(el.querySelector('.jp-Timeline-card')?.textContent).toContain('fusion.1');
@@ -132,13 +136,9 @@ describe('a live timeline', () => {
       expect(el.querySelector('.jp-Timeline-details')?.textContent).toContain('1.00 TFLOP/s')
     );
     expect(el.querySelector('.jp-Timeline-details')?.textContent).toContain('jit_f (12345678901234567890)');
-    expect(follow.mock.calls[0]?.[0].detail).toMatchObject({
-      op: 'fusion.1',
-      program_id: '12345678901234567890'
-    });
+    expect(follow.mock.calls[0]?.[0].choice).toEqual({ op: 'fusion.1', program_id: '12345678901234567890' });
     el.querySelector<HTMLElement>('.jp-Timeline-links button')?.click();
-    expect(follow.mock.calls[1]?.[0].detail).toMatchObject({ view: 'op_profile' });
-    document.removeEventListener('xprof:select', follow);
+    expect(follow.mock.calls[1]?.[0].view).toBe('op_profile');
   });
 
   it('fills in the details of a box that was only a sketch when it was clicked', async () => {
@@ -249,7 +249,7 @@ describe('a live timeline', () => {
   it('puts markers, keeps them and focuses between them', async () => {
     const { el, host } = await show();
     const follow = vi.fn();
-    document.addEventListener('xprof:select', follow);
+    linkOf(traceSnapshot().run).subscribe(follow, follow);
     for (const x of [200, 500]) {
       point(area(el), 'pointermove', x, 5, { buttons: 0 });
       await press(area(el), 'm');
@@ -266,16 +266,15 @@ describe('a live timeline', () => {
       { name: 'B', time_ps: 5_000_000 }
     ]);
     await press(area(el), ']');
-    expect(follow.mock.calls.at(-1)?.[0].detail.window_ps).toEqual([2_000_000, 5_000_000]);
+    expect(follow.mock.calls.at(-1)?.[0].filters.window_ps).toEqual([2_000_000, 5_000_000]);
     await vi.waitFor(() =>
       expect(el.querySelector('.jp-Timeline-selection')?.textContent).toContain('Focus: 3.00 µs')
     );
     await press(area(el), 'Escape');
-    expect(follow.mock.calls.at(-1)?.[0].detail.window_ps).toBeNull();
+    expect(follow.mock.calls.at(-1)?.[0].filters.window_ps).toBeUndefined();
     el.querySelector<HTMLElement>('[aria-label="Delete marker A"]')?.click();
     await frames();
     expect(el.querySelectorAll('.jp-Timeline-markerList li')).toHaveLength(1);
-    document.removeEventListener('xprof:select', follow);
   });
 
   it('moves the window by the minimap', async () => {

@@ -1,6 +1,6 @@
 /** The timeline on screen: puts the parts together. */
 import { adoptStyle, h } from '../dom';
-import type { Host, Mounted, Selection } from '../host';
+import type { Host, Mounted } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { KINDS } from '../kinds';
@@ -12,6 +12,7 @@ import { emptyBox, notesBox } from '../shell/notes';
 import { StateTeller } from '../shell/state';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
+import { Bond } from './bond';
 import type { Boxes } from './boxes';
 import { Camera } from './camera';
 import { Choices } from './choices';
@@ -33,6 +34,7 @@ import { Messages } from './messages';
 import { Painter } from './painter';
 import { Panes } from './panes';
 import panesStyle from './panes.css?inline';
+import { Patience } from './patience';
 import { savedWindows } from './saved';
 import { type Layer, Stage } from './stage';
 import { Standing } from './standing';
@@ -83,8 +85,11 @@ class TimelineView implements Mounted {
   private readonly _messages = new Messages();
   private readonly _follower: Follower;
   private readonly _teller: StateTeller;
-  /** What the other views know already. */
-  private _told = '';
+  private readonly _bond: Bond;
+  private readonly _patience = new Patience((isWaiting) => {
+    this._state.isWaiting = isWaiting;
+    this._changed('tracks');
+  });
   private readonly _coarse = h('div', { class: 'jp-Timeline-coarse', attrs: { role: 'status', hidden: '' } });
   private readonly _menuActions: MenuActions;
   private readonly _bindings: readonly KeyBinding[];
@@ -119,6 +124,8 @@ class TimelineView implements Mounted {
       keep: () => this._teller.tell()
     });
     this._tracks = new TrackControl(this._state, this._stage, this);
+    this._follower = this._makeFollower();
+    this._bond = new Bond(snapshot.run, this._state.clock, this._follower);
     this._control = new Controller(this._parts(), this);
     this._choices = this._makeChoices();
     this._toolbar = this._makeToolbar();
@@ -127,11 +134,6 @@ class TimelineView implements Mounted {
       go: (picked) => this._control.go(picked),
       failed: (error) => this._messages.fail(error),
       start: () => this._camera.target.start
-    });
-    this._follower = new Follower(_host, this._state, this._camera, {
-      search: (typed) => this._searchName(typed),
-      go: (picked) => this._control.go(picked),
-      failed: (error) => this._messages.fail(error)
     });
     this._markerPane = new MarkerPane(
       markerEvents(this._state.markers, this._store, this._control, this._choices)
@@ -154,12 +156,14 @@ class TimelineView implements Mounted {
     this._tracks.rearranged();
     this._markersChanged();
     void this._store.load();
+    this._bond.start();
   }
 
   dispose(): void {
     this._teller.dispose();
-    const { _finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage } = this;
-    for (const part of [_finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage]) {
+    this._patience.dispose();
+    const { _bond, _finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage } = this;
+    for (const part of [_bond, _finder, _follower, _loader, _camera, _panes, _store, _takeOut, _stage]) {
       part.dispose();
     }
     for (const stop of this._stops) {
@@ -181,21 +185,14 @@ class TimelineView implements Mounted {
     this._headers.reserve(this._state.layout);
   }
 
-  /** Tell the other views of the run what was chosen here, unless they know. */
-  tell(selection: Selection): void {
-    const known = JSON.stringify(selection);
-    if (known !== this._told || selection.view !== undefined) {
-      this._told = known;
-      const { identity, path } = this._host.snapshot.run;
-      const event = { bubbles: true, composed: true, detail: { ...selection, run: identity || path } };
-      this.node.dispatchEvent(new CustomEvent('xprof:select', event));
-    }
-  }
-
-  follow(selection: Selection): void {
-    const { program_id, op } = selection;
-    this._told = JSON.stringify({ program_id, op });
-    this._follower.follow(selection);
+  private _makeFollower(): Follower {
+    return new Follower(this._host, this._state, this._camera, {
+      search: (typed) => this._searchName(typed),
+      go: (picked) => this._control.go(picked),
+      focus: (span) => this._choices.followFocus(span),
+      rearranged: () => this._tracks.rearranged(),
+      failed: (error) => this._messages.fail(error)
+    });
   }
 
   private _makeHeaders(): Headers {
@@ -212,7 +209,10 @@ class TimelineView implements Mounted {
     return new Loader(this._host, this._state.levels, this._state.bounds, {
       arrived: (boxes) => this._arrived(boxes),
       failed: (error) => this._messages.fail(error, () => this._loader.retry()),
-      waiting: (isWaiting) => this._stage.node.classList.toggle('jp-mod-waiting', isWaiting)
+      waiting: (isWaiting) => {
+        this._stage.node.classList.toggle('jp-mod-waiting', isWaiting);
+        this._patience.wait(isWaiting);
+      }
     });
   }
 
@@ -224,7 +224,8 @@ class TimelineView implements Mounted {
       camera: this._camera,
       panes: this._panes,
       tracks: this._tracks,
-      store: this._store
+      store: this._store,
+      bond: this._bond
     };
   }
 
@@ -249,6 +250,7 @@ class TimelineView implements Mounted {
       toolbar: this._toolbar,
       panes: this._panes,
       store: this._store,
+      bond: this._bond,
       takeOut: this._takeOut,
       messages: this._messages,
       searchName: (name) => this._searchName(name),
