@@ -161,6 +161,8 @@ def _place() -> tuple[str, str] | None:
     return str(cell), str((parent.get("header") or {}).get("msg_id"))
 
 
+_AT_ONCE = frozenset({"state", "choose"})
+"""What only tells something: no work, and the last one counts."""
 _STATES: WeakKeyDictionary[ProfileData, dict[str, dict[str, Any]]] = WeakKeyDictionary()
 # Which views a cell has shown. Weak, so that this table never keeps a widget: ipywidgets does until it is closed.
 _SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
@@ -193,8 +195,10 @@ def _widget_class(view: str) -> type:
             self.on_msg(type(self)._answer)
 
         def _answer(self, message: Any, _buffers: list[bytes]) -> None:
-            # The context has what the message is the answer's parent by.
-            _workers().submit(copy_context().run, self._work, message)
+            if isinstance(message, Mapping) and message.get("query") in _AT_ONCE:
+                self._work(message)
+            else:  # the context has what the answer is the child of
+                _workers().submit(copy_context().run, self._work, message)
 
         def _work(self, message: Any) -> None:
             content, buffers = reply(self._data, *self._shows, message, self._state)
