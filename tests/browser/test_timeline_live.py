@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import time
@@ -10,6 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+import xprof_nb as xp
 from tests.browser import lab as labs
 from tests.browser.test_notebook import choose, wait_for_lab
 from tests.browser.timeline import Timeline
@@ -34,6 +36,7 @@ def run(lab, cpu_profile):
         nbformat.v4.new_code_cell(f"import xprof_nb as xp\nprofile = xp.open({str(logdir)!r})\nprofile.trace()"),
         nbformat.v4.new_code_cell("profile.trace()"),
         nbformat.v4.new_code_cell(f"import time\nprint('busy')\ntime.sleep({BUSY_S})"),
+        nbformat.v4.new_code_cell("print(f'selected: {len(profile.trace().selection.frame)} names')"),
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), lab.root / NOTEBOOK)
@@ -64,12 +67,23 @@ def run_cell(page, index: int) -> None:
     page.keyboard.press("Shift+Enter")
 
 
-def test_the_kernel_answers_it(lab, run, open_notebook, screenshot):
-    page = open_notebook(lab)
+def first_view(page) -> Timeline:
+    """Return the view of the first cell, run now."""
     run_cell(page, 0)
     cells(page).first.locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
     view = shown(page)
     view.expect_answers_from("kernel")
+    return view
+
+
+def stop_kernels(lab) -> None:
+    for session in lab.ask("GET", "api/sessions"):
+        lab.ask("DELETE", f"api/sessions/{session['id']}")
+
+
+def test_the_kernel_answers_it(lab, run, open_notebook, screenshot):
+    page = open_notebook(lab)
+    view = first_view(page)
     screenshot(page, "timeline-notebook-light")
 
     x, y = view.point_at_a_box("Ops")
@@ -119,16 +133,84 @@ def test_several_views_and_a_busy_kernel(lab, run, open_notebook):
     expect(cells(page).nth(2).locator(".jp-InputPrompt")).not_to_have_text("[*]:")
 
 
-def test_markers_are_kept_with_the_run(lab, run, open_notebook):
+def test_the_run_is_downloaded_for_other_viewers(lab, run, open_notebook, tmp_path):
     page = open_notebook(lab)
-    run_cell(page, 0)
-    cells(page).first.locator(".jp-Timeline").wait_for(timeout=RUN_TIMEOUT_MS)
+    view = first_view(page)
+    profile = xp.open(run)
+    for label, name in (("Download as Chrome trace", "trace.json.gz"), ("Download for Perfetto", "trace.pftrace.gz")):
+        with page.expect_download() as download:
+            view.menu(label)
+        assert download.value.suggested_filename.endswith(name.removeprefix("trace"))
+        download.value.save_as(tmp_path / name)
+        expect(view.area.locator(".jp-Timeline-status")).to_contain_text(name.removeprefix("trace"))
+    written = gzip.decompress((tmp_path / "trace.json.gz").read_bytes())
+    assert written == profile.trace().to_chrome_json(tmp_path / "file.json").read_bytes()
+    packed = gzip.decompress((tmp_path / "trace.pftrace.gz").read_bytes())
+    assert packed == profile.trace().to_perfetto(tmp_path / "file.pftrace").read_bytes()
+
+
+def test_python_has_what_is_selected(lab, run, open_notebook):
+    page = open_notebook(lab)
+    view = first_view(page)
+    view.select((0.2, 0.5), (0.7, 0.9))
+    expect(view.selection.locator("tbody tr").first).to_be_visible()
+    page.wait_for_timeout(500)  # it is told when it has come to rest
+    run_cell(page, 3)
+    said = cells(page).nth(3).locator(".jp-OutputArea-output").first
+    expect(said).to_contain_text("selected:")
+    number = view.selection.locator("tbody tr").count()
+    expect(said).to_contain_text(f"selected: {number} names")
+
+
+def test_markers_stay_in_the_notebook_where_the_run_cannot_keep_them(lab, run, open_notebook, screenshot):
+    page = open_notebook(lab)
+    view = first_view(page)
+    view.mark(0.3)
+    expect(view.markers).to_contain_text("kept in this notebook: save it")
+    name = view.markers.get_by_label("Name of marker A")
+    name.fill("warm-up")
+    name.press("Enter")
+    view.wheel(-240, times=3)
+    window = view.window()
+    screenshot(page, "timeline-markers-light")
+    choose(page, "File", "Save Notebook")
+    path, deadline = lab.root / NOTEBOOK, time.monotonic() + SAVE_TIMEOUT_S
+    while "warm-up" not in path.read_text() and time.monotonic() < deadline:
+        page.wait_for_timeout(200)
+    outputs = [out for cell in json.loads(path.read_text())["cells"] for out in cell["outputs"]]
+    payload = next(out["data"][MIMETYPE] for out in outputs if MIMETYPE in out.get("data", {}))
+    assert [marker["name"] for marker in payload["state"]["made"]["markers"]] == ["warm-up"]
+
+    # With its kernel the view stands as it did; without one the markers are what the notebook has.
+    page.reload()
+    wait_for_lab(page)
     view = shown(page)
-    box = view.stage.bounding_box()
-    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 20)
-    view.press("m")
-    markers = view.area.locator(".jp-Timeline-markers")
-    expect(markers).to_contain_text("only" if not (run / "xprof_nb.json").exists() else "kept")
+    view.expect_answers_from("kernel")
+    expect(view.markers.get_by_label("Name of marker warm-up")).to_be_visible()
+    assert view.window() == window
+    stop_kernels(lab)
+    page.reload()
+    wait_for_lab(page)
+    view = shown(page)
+    expect(view.markers.get_by_label("Name of marker warm-up")).to_be_visible()
+
+    view.markers.get_by_label("Delete marker warm-up").click()
+    choose(page, "File", "Save Notebook")
+    deadline = time.monotonic() + SAVE_TIMEOUT_S
+    while "warm-up" in path.read_text() and time.monotonic() < deadline:
+        page.wait_for_timeout(200)
+    assert "warm-up" not in path.read_text()
+
+
+def test_markers_are_kept_with_a_run_that_can_be_written(lab, run, open_notebook):
+    folder = run / "plugins" / "profile" / "train"
+    (folder / "xprof-nb.json").write_text(json.dumps({"version": 1}))
+    page = open_notebook(lab)
+    view = first_view(page)
+    view.mark(0.3)
+    expect(view.markers).to_contain_text("kept with the run")
+    assert len(json.loads((folder / "xprof-nb.json").read_text())["markers"]) == 1
+    (folder / "xprof-nb.json").unlink()
 
 
 def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, open_notebook, screenshot):
@@ -163,8 +245,7 @@ def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, op
 
 
 def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screenshot):
-    for session in lab.ask("GET", "api/sessions"):
-        lab.ask("DELETE", f"api/sessions/{session['id']}")
+    stop_kernels(lab)
     page = open_page(lab.page())
     page.locator('[data-id="xprof-nb-panel"]').click()
     panel = page.locator("#xprof-nb-panel")
@@ -182,3 +263,19 @@ def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screensho
     assert resizer["y"] + resizer["height"] <= details["y"]
     screenshot(page, "timeline-document-light")
     assert lab.ask("GET", "api/kernels") == []
+
+    # The document stands as it did when JupyterLab is loaded again.
+    view.wheel(-240, times=3)
+    view.row("Steps").click()
+    view.press("p")
+    view.mark(0.5)
+    expect(view.markers).to_contain_text("kept in this workspace")
+    window = view.window()
+    page.wait_for_timeout(2000)  # the layout and what it restores are saved when they have come to rest
+    page.goto(f"{lab.url}/lab?token={lab.token}")
+    document.get_by_role("tab", name="timeline").wait_for()
+    view = Timeline(document.get_by_role("tabpanel").last).wait()
+    assert view.window() == window
+    expect(view.tree.locator(".jp-Timeline-trackName").first).to_have_text("Steps")
+    expect(view.markers.get_by_role("listitem")).to_have_count(1)
+    screenshot(page, "timeline-document-restored-light")

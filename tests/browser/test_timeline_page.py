@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.analysis.timelines import HOSTILE, hostile_profile
 from tests.browser.timeline import Timeline
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -115,11 +117,9 @@ def test_searching(timeline):
 
 
 def test_markers(timeline, screenshot):
-    box = timeline.stage.bounding_box()
     for share in (0.2, 0.6):
-        timeline.page.mouse.move(box["x"] + share * box["width"], box["y"] + 20)
-        timeline.press("m")
-    markers = timeline.area.locator(".jp-Timeline-markers")
+        timeline.mark(share)
+    markers = timeline.markers
     expect(markers.get_by_role("listitem")).to_have_count(2)
     expect(markers).to_contain_text("to the next")
     name = markers.get_by_label("Name of marker A")
@@ -196,3 +196,36 @@ def test_what_a_snapshot_cannot_show_it_says(timeline):
     timeline.press("Escape")
     timeline.wheel(-240, times=14)
     expect(timeline.area.locator(".jp-Timeline-window")).not_to_contain_text("all of")
+
+
+def test_it_stands_as_it_did_when_the_page_is_opened_again(timeline):
+    page = timeline.page
+    timeline.wheel(-240, times=3)
+    timeline.row("Steps").click()
+    timeline.press("p")
+    timeline.mark(0.5)
+    expect(timeline.markers).to_contain_text("kept in the address of this page")
+    timeline.press("/")
+    page.keyboard.type("step")
+    closer = timeline.window()
+    page.wait_for_function("""decodeURIComponent(location.hash).includes('"search":"step"')""")
+    page.reload()
+    timeline.wait()
+    assert timeline.window() == closer
+    expect(timeline.tree.locator(".jp-Timeline-trackName").first).to_have_text("Steps")
+    expect(timeline.markers.get_by_role("listitem")).to_have_count(1)
+    expect(timeline.area.get_by_label("Search names in the whole run")).to_have_value("step")
+
+
+def test_what_it_holds_opens_in_other_viewers(open_page, tmp_path):
+    profile = hostile_profile(tmp_path / "hostile")
+    page = open_page(profile.trace().to_html(tmp_path / "trace.html").as_uri())
+    view = Timeline(page.locator("body")).wait()
+    with page.expect_download() as download:
+        view.menu("Download as Chrome trace (.json)")
+    download.value.save_as(tmp_path / "trace.json")
+    written = (tmp_path / "trace.json").read_text()
+    assert "<" not in written
+    names = {event["name"] for event in json.loads(written)["traceEvents"]}
+    assert {name for name in HOSTILE if 0 < len(name) < 100} <= names
+    expect(page.get_by_role("menuitem", name="Perfetto")).to_have_count(0)

@@ -170,6 +170,17 @@ class Timeline:
         self.drag(start, end)
         self.page.keyboard.up("Shift")
 
+    def mark(self, at: float) -> None:
+        """Put a marker at a share of the canvas's width."""
+        box = self.stage.bounding_box()
+        self.page.mouse.move(box["x"] + at * box["width"], box["y"] + 20)
+        self.press("m")
+
+    @property
+    def markers(self) -> Locator:
+        """The list of markers."""
+        return self.area.locator(".jp-Timeline-markers")
+
     def menu(self, item: str) -> None:
         """Choose from the menu of the view."""
         self.area.get_by_role("button", name="More actions").click()

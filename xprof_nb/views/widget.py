@@ -93,15 +93,12 @@ def reply(
         query, asked = _request(message)
         if data is None:
             raise ProfileError("this view is closed", hint="Run its cell again.")
-        if query == "state":
-            _remember(data, view, asked)
+        if query in _AT_ONCE:
+            _take(data, view, query, asked)
             return {"id": identifier, "ok": True}, []
         if query == "snapshot":
             payload = {**_payload(data, view, params, asked), **({} if "view" in asked else {"state": state or {}})}
             return {"id": identifier, "ok": True, "payload": payload}, []
-        if query == "choose":
-            chosen.choose(data, asked)
-            return {"id": identifier, "ok": True}, []
         if query == "library":
             return {"id": identifier, "ok": True, "text": assets.library(str(asked.get("name")))}, []
         answer = queries.ask(data, query, asked)
@@ -132,6 +129,13 @@ def _request(message: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(query, str) or not isinstance(params, Mapping):
         raise UsageError("a request names a query and its params are an object")
     return query, {str(name): value for name, value in params.items()}
+
+
+def _take(data: ProfileData, view: str, query: str, told: dict[str, Any]) -> None:
+    if query == "choose":
+        chosen.choose(data, told)
+    else:
+        _remember(data, view, told)
 
 
 def _remember(data: ProfileData, view: str, state: dict[str, Any]) -> None:
