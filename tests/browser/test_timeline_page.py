@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
-from tests.analysis.timelines import HOSTILE, hostile_profile
+from tests.analysis.timelines import HOSTILE
 from tests.browser.timeline import Timeline
+from tests.xspace_builder import SpaceBuilder
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -218,7 +219,11 @@ def test_it_stands_as_it_did_when_the_page_is_opened_again(timeline):
 
 
 def test_what_it_holds_opens_in_other_viewers(open_page, tmp_path):
-    profile = hostile_profile(tmp_path / "hostile")
+    builder = SpaceBuilder()
+    line = builder.plane("/host:CPU").line("python")
+    for number, name in enumerate(HOSTILE):
+        line.event(name, number * 10**9, 10**9)
+    profile = xp.open(builder.write(tmp_path / "hostile"))
     page = open_page(profile.trace().to_html(tmp_path / "trace.html").as_uri())
     view = Timeline(page.locator("body")).wait()
     with page.expect_download() as download:

@@ -15,6 +15,8 @@ export function widgetId(model: IRenderMime.IMimeModel): string | null {
 
 /** Whether the kernel knows the widget; a kernel that is busy for long counts as not knowing. */
 export async function hasLiveWidget({ sessionContext }: Surroundings, id: string): Promise<boolean> {
+  // After a reload the notebook is drawn before it is connected again.
+  await Promise.race([sessionContext.ready, after(ANSWERS_WITHIN_MS)]);
   const kernel = sessionContext.session?.kernel;
   if (!kernel) {
     return false;

@@ -1,6 +1,7 @@
 import { type Json, MIME } from '@xprof-nb/views';
 import { describe, expect, it, vi } from 'vitest';
 import type { Api } from '../api';
+import { KeptWithOutput } from './kept';
 import { hasLiveWidget, WIDGET_MIME, widgetId } from './kernel';
 import { KnownRuns } from './known';
 import type { Surroundings } from './renderer';
@@ -37,6 +38,15 @@ describe('hasLiveWidget', () => {
     expect(await hasLiveWidget(notebook({ hasComm: () => true }), 'abc')).toBe(true);
   });
 
+  it('waits until the notebook is connected again', async () => {
+    const session: { kernel: object | null } = { kernel: null };
+    const ready = Promise.resolve().then(() => {
+      session.kernel = { hasComm: () => true };
+    });
+    const surroundings = { sessionContext: { session, ready } } as unknown as Surroundings;
+    expect(await hasLiveWidget(surroundings, 'abc')).toBe(true);
+  });
+
   it('asks the kernel after a reload', async () => {
     expect(
       await hasLiveWidget(notebook({ hasComm: () => false, requestCommInfo: comms(['abc']) }), 'abc')
@@ -71,5 +81,63 @@ describe('KnownRuns', () => {
   it('knows nothing when the server cannot be asked', async () => {
     const runs = async () => Promise.reject(new Error('no'));
     expect(await new KnownRuns({ runs } as unknown as Api).has('/logs/r')).toBe(false);
+  });
+});
+
+describe('what is kept with an output', () => {
+  const run = { identity: 'r1' };
+  const state = (markers: Json[]) => ({
+    shown: { window: 1 },
+    made: markers.length > 0 ? { markers } : {}
+  });
+
+  function output(payload: Json) {
+    const data: { [mime: string]: Json } = { [MIME]: payload, 'text/plain': 'x' };
+    const changed = vi.fn();
+    const kept = {
+      trusted: true,
+      data,
+      metadata: {},
+      setData: (options: { data: typeof data }) => {
+        kept.data = options.data;
+        changed();
+      }
+    };
+    return { kept: kept as unknown as Model, changed };
+  }
+
+  it('is what a person made, in the notebook, and only when it changes', () => {
+    const { kept, changed } = output({ run, table: 't' });
+    const keeper = new KeptWithOutput(kept, true);
+    expect(keeper.state).toBeNull();
+    expect(keeper.write(state([]))).toContain('save it');
+    expect(changed).not.toHaveBeenCalled();
+    changed.mockImplementation(() => expect(keeper.isWriting).toBe(true));
+    keeper.write(state([{ id: 'm' }]));
+    keeper.write(state([{ id: 'm' }]));
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(kept.data).toEqual({
+      [MIME]: { run, table: 't', state: { made: { markers: [{ id: 'm' }] } } },
+      'text/plain': 'x'
+    });
+    expect(keeper.isWriting).toBe(false);
+    keeper.write(state([]));
+    expect(kept.data[MIME]).toEqual({ run, table: 't' });
+  });
+
+  it('comes back when the output is drawn again, and from the notebook', () => {
+    const { kept } = output({ run });
+    new KeptWithOutput(kept, true).write(state([{ id: 'm' }]));
+    expect(new KeptWithOutput(kept, true).state).toEqual(state([{ id: 'm' }]));
+    const reopened = output(kept.data[MIME] as Json).kept;
+    expect(new KeptWithOutput(reopened, true).state).toEqual({ shown: {}, made: { markers: [{ id: 'm' }] } });
+  });
+
+  it('is not of another run that came into its place, nor in a notebook where there is none', () => {
+    const { kept } = output({ run });
+    const keeper = new KeptWithOutput(kept, false);
+    expect(keeper.write(state([]))).toBe('');
+    kept.setData({ data: { [MIME]: { run: { identity: 'r2' } } } });
+    expect(new KeptWithOutput(kept, false).state).toBeNull();
   });
 });
