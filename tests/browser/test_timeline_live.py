@@ -114,6 +114,35 @@ def test_the_kernel_answers_it(lab, run, open_notebook, screenshot):
     assert view.coloured() > 50
 
 
+def test_in_the_dark_and_by_keyboard_alone(lab, run, open_notebook, screenshot):
+    lab.use_theme("JupyterLab Dark")
+    try:
+        page = open_notebook(lab)
+        view = first_view(page)
+        view.stage.focus()
+        for _ in view.names():
+            if view.row("Ops").get_attribute("aria-selected") == "true":
+                break
+            page.keyboard.press("ArrowDown")
+            page.wait_for_timeout(100)
+        for key in (".", "f", "x", "Enter"):
+            page.keyboard.press(key)
+        expect(view.details).to_contain_text("self time")
+        expect(view.selection.locator("tbody tr").first).to_be_visible()
+        screenshot(page, "timeline-notebook-dark")
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") == "roofline":
+                break
+        page.keyboard.press("Enter")
+        expect(view.area.locator(".jp-Timeline-status")).to_contain_text("profile.explore()")
+        view.details.scroll_into_view_if_needed()
+        screenshot(page, "timeline-details-dark")
+    finally:
+        page.close()
+        lab.use_theme("JupyterLab Light")
+
+
 def test_several_views_and_a_busy_kernel(lab, run, open_notebook):
     page = open_notebook(lab)
     for index in (0, 1):

@@ -75,7 +75,7 @@ export class MarkerStore {
   private _keepOurselves(why: string): void {
     this._isOurs = true;
     const where = this._events.keep() || 'in this view only, until it is closed';
-    this.kept = why === '' ? where : `${where}: ${why}`;
+    this.kept = why === '' ? where : `${where} (${why.replace(/\.$/, '')})`;
     this._events.changed();
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { mount as mountExplorer } from '../explore/view';
 import type { Mounted, ViewState } from '../host';
 import { StaticHost } from '../hosts/static';
 import { linkOf } from '../shell/link';
@@ -125,6 +126,52 @@ describe('how a timeline stands', () => {
   });
 });
 
+describe('a timeline among all views of a run', () => {
+  async function explored(view: string) {
+    const run = { ...traceSnapshot().run, identity: 'explored' };
+    const opened = traceSnapshot({ run });
+    const explorer = Object.assign(
+      new FakeHost('kernel', { ...opened, view: 'explore', params: { view } }, noMarkers),
+      {
+        open: async () => new FakeHost('kernel', opened, noMarkers)
+      }
+    );
+    const el = document.createElement('div');
+    document.body.append(el);
+    const kept: ViewState[] = [];
+    onStateChanged(el, (state) => {
+      kept.push(state);
+      return 'kept here';
+    });
+    const mounted = mountExplorer(explorer, el);
+    shown.push(mounted);
+    const drawn = () => vi.waitFor(() => expect(area(el)).not.toBeNull(), 10_000);
+    return { el, kept, drawn, mounted };
+  }
+
+  it('is a part of how they all stand', async () => {
+    const { el, kept, drawn, mounted } = await explored('trace');
+    await drawn();
+    await frames();
+    await press(area(el), 'w', 'm');
+    await vi.waitFor(() =>
+      expect(el.querySelector('.jp-Timeline-markers')?.textContent).toContain('kept here')
+    );
+    const [inner] = [stateOf(area(el).closest('.jp-XprofExplore-place') as HTMLElement)?.read()];
+    mounted.dispose();
+    const state = kept.at(-1) as ViewState;
+    expect(state.shown).toMatchObject({ view: 'trace', views: { trace: { window: inner?.shown.window } } });
+    expect(state.made).toEqual({ trace: inner?.made });
+
+    const again = await explored('overview');
+    stateOf(again.el)?.write(JSON.parse(JSON.stringify(state)));
+    await again.drawn();
+    await frames();
+    expect(stateOf(again.el)?.read()).toMatchObject({ shown: { view: 'trace' }, made: state.made });
+    expect(again.el.querySelectorAll('.jp-Timeline-markerList li')).toHaveLength(1);
+  });
+});
+
 describe('markers that the run cannot keep', () => {
   it('are kept by the page, which says where, until the run can', async () => {
     let isWritable = false;
@@ -136,7 +183,7 @@ describe('markers that the run cannot keep', () => {
     await press(area(el), 'm');
     const pane = () => el.querySelector('.jp-Timeline-markers')?.textContent;
     await vi.waitFor(() =>
-      expect(pane()).toContain('kept in this notebook: save it: The folder is read-only.')
+      expect(pane()).toContain('kept in this notebook: save it (The folder is read-only)')
     );
     expect(keep.mock.calls.at(-1)?.[0].made.markers).toHaveLength(1);
     isWritable = true;
