@@ -17,9 +17,13 @@ export class KeptWithOutput {
 
   /** How the view stood last; null when nothing was done with it, nor kept with the notebook. */
   get state(): ViewState | null {
-    const known = STATES.get(this._model);
     const saved = readState(record(this._model.data[MIME]).state);
-    return known?.run === this._run ? known.state : isEmpty(saved.made) ? null : saved;
+    return this._known ?? (isEmpty(saved.made) ? null : saved);
+  }
+
+  /** Whether something was done with it since the page was loaded. */
+  get isOfSession(): boolean {
+    return this._known !== null;
   }
 
   /** Keep it; returns in words where what a person made is kept. */
@@ -34,6 +38,11 @@ export class KeptWithOutput {
       this.isWriting = false;
     }
     return this._isInNotebook ? 'kept in this notebook: save it' : '';
+  }
+
+  private get _known(): ViewState | null {
+    const known = STATES.get(this._model);
+    return known?.run === this._run ? known.state : null;
   }
 
   private get _run(): string {

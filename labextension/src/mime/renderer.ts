@@ -12,6 +12,7 @@ import {
   readPayload,
   resume,
   type Snapshot,
+  type Stateful,
   StaticHost,
   showFailure,
   stateOf,
@@ -129,8 +130,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
       await live.renderModel(model);
       if ((await drawn) && isCurrent()) {
         const state = this._stateNow();
-        // The kernel knows how its view stood before the page was loaded, unless something was done here since.
-        const isNewer = this._kept?.state != null || JSON.stringify(state) !== this._drawn;
+        const isTouched = this._kept?.isOfSession === true || JSON.stringify(state) !== this._drawn;
         this._mounted?.dispose();
         this._mounted = null;
         for (const widget of [...this.widgets]) {
@@ -139,9 +139,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
           }
         }
         this._keepStateOf(live.node);
-        if (state !== null && isNewer) {
-          stateOf(live.node)?.write(state);
-        }
+        handOver(state, stateOf(live.node), isTouched);
         live.show();
         return true;
       }
@@ -159,6 +157,18 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
       widget.dispose();
     }
     this.node.replaceChildren();
+  }
+}
+
+/** Let a view of the kernel stand as the one before; the kernel knows how its view stood before the page was loaded. */
+function handOver(state: ViewState | null, live: Stateful | null, isTouched: boolean): void {
+  if (state === null || live === null) {
+    return;
+  }
+  if (isTouched) {
+    live.write(state);
+  } else if (Object.keys(state.made).length > 0) {
+    live.write({ shown: live.read().shown, made: state.made });
   }
 }
 
