@@ -10,7 +10,7 @@ export interface Marker {
   readonly time: number;
 }
 
-/** Dark enough for white names and light enough for dark ones, on both grounds. */
+/** Dark enough for white names. */
 export const MARKER_COLOURS = ['#c0392b', '#1f7a4d', '#7d3cb5', '#b35c00', '#1d6fa5', '#a3286d'];
 const MOST = 1000;
 const LONGEST_NAME = 200;

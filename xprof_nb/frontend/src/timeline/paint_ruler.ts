@@ -19,6 +19,8 @@ const TICK_PX = 5;
 const LABEL_Y = 8;
 const FLAG_PX = 13;
 const FLAG_TEXT_PX = 90;
+/** The colours of markers are dark in every theme. */
+const FLAG_INK = '#fff';
 
 export function paintRuler(pen: Pen, ruler: Ruler): void {
   const { scale, height, palette } = ruler;
@@ -46,14 +48,14 @@ export function paintRuler(pen: Pen, ruler: Ruler): void {
   paintFlags(pen, ruler);
 }
 
-function paintFlags(pen: Pen, { scale, height, lettering, palette, markers }: Ruler): void {
+function paintFlags(pen: Pen, { scale, height, lettering, markers }: Ruler): void {
   for (const { time, colour, name } of markers) {
     const x = scale.x(time);
     if (x >= -FLAG_TEXT_PX && x <= scale.width) {
       const text = lettering.fit(pen, name, FLAG_TEXT_PX);
       pen.fillStyle = colour;
       pen.fillRect(x, height - FLAG_PX, pen.measureText(text).width + 8, FLAG_PX);
-      pen.fillStyle = palette.page;
+      pen.fillStyle = FLAG_INK;
       pen.fillText(text, x + 4, height - FLAG_PX / 2);
     }
   }
