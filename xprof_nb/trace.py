@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xprof_nb.model.standing import standing
 from xprof_nb.result import Result
 
 if TYPE_CHECKING:
@@ -106,7 +107,5 @@ _NOTHING_SELECTED = "Nothing is selected in a live view: this is all of it. Shif
 
 def _selected(data: ProfileData) -> dict[str, Any]:
     """Return the box selected in a live view, empty if there is none."""
-    from xprof_nb.views import widget  # noqa: PLC0415
-
-    selection = widget.state_of(data, "trace").get("shown", {}).get("selection") or {}
+    selection = standing(data, "trace").get("shown", {}).get("selection") or {}
     return {name: selection[name] for name in ("start_ps", "end_ps", "tracks") if name in selection}

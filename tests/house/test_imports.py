@@ -27,7 +27,7 @@ ROOMS = {
     "capture": "errors model formats runs capture | api",
     "views": "errors model formats analysis queries assets snapshot views | api",
     "result": "errors model queries | api trace views",
-    "trace": "result | analysis",
+    "trace": "model result | analysis",
     "api": "errors model params queries result runs | capture trace",
     "args": "errors model",
     "doctor": "errors model formats runs capture",

@@ -167,7 +167,7 @@ def test_python_knows_what_is_selected_in_a_view(kernel, built):
     again = kernel.ask(model, {"id": 2, "query": "snapshot"})
     assert again["content"]["data"]["content"]["payload"]["state"] == state
     (shown,) = kernel.run(
-        "display({'text/plain': repr(views.widget.state_of(result.profile.data, 'op_profile')"
+        "display({'text/plain': repr(views.widget.standing.standing(result.profile.data, 'op_profile')"
         "['shown']['selection'])}, raw=True)",
         "cell-2",
     )

@@ -8,7 +8,7 @@ person chose, or ``{"id", "ok": false, "error": {"kind",
 so a view answers while a cell runs; the work is done on threads, so that one that takes seconds holds up no other.
 
 The message ``"state"`` tells how the view stands: what it looks at and what is selected. The widget keeps it for the
-next time it is drawn, in another tab or after a reload, and `state_of` gives it to Python.
+next time it is drawn, in another tab or after a reload, and `model.standing` gives it to Python.
 
 The profile is never a trait: widget state is saved, compared and sent as a whole. A widget lets go of its profile
 when it closes, and it closes when its cell runs again.
@@ -16,7 +16,6 @@ when it closes, and it closes when its cell runs again.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections import defaultdict
@@ -25,16 +24,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from xprof_nb import assets, queries, snapshot
 from xprof_nb.errors import ProfileError, UsageError
-from xprof_nb.model import chosen, columns
+from xprof_nb.model import chosen, columns, standing
 
 if TYPE_CHECKING:
     from xprof_nb.model.profile import ProfileData
 
-LARGEST_STATE_BYTES = 1_000_000
 _log = logging.getLogger(__name__)
 
 
@@ -65,11 +63,6 @@ def close_all() -> None:
         for widget in list(widgets):
             widget.close()
     _SHOWN.clear()
-
-
-def state_of(data: ProfileData, view: str) -> Mapping[str, Any]:
-    """Return how a live view of a profile stood when somebody last did something with one; empty if nobody has."""
-    return _STATES.get(data, {}).get(view, {})
 
 
 def reply(
@@ -135,18 +128,7 @@ def _take(data: ProfileData, view: str, query: str, told: dict[str, Any]) -> Non
     if query == "choose":
         chosen.choose(data, told)
     else:
-        _remember(data, view, told)
-
-
-def _remember(data: ProfileData, view: str, state: dict[str, Any]) -> None:
-    size = len(json.dumps(state))
-    if size > LARGEST_STATE_BYTES:
-        raise UsageError(f"a state of {size:,} bytes", hint=f"At most {LARGEST_STATE_BYTES:,} are kept.")
-    known = _STATES.setdefault(data, {})
-    known[view] = state
-    inner = (state.get("shown") or {}).get("views") if view == "explore" else None
-    for name, shown in (inner or {}).items():
-        known[name] = {"shown": shown, "made": (state.get("made") or {}).get(name, {})}
+        standing.remember(data, view, told)
 
 
 def _described(error: ProfileError) -> dict[str, str]:
@@ -167,7 +149,6 @@ def _place() -> tuple[str, str] | None:
 
 _AT_ONCE = frozenset({"state", "choose"})
 """What only tells something: no work, and the last one counts."""
-_STATES: WeakKeyDictionary[ProfileData, dict[str, dict[str, Any]]] = WeakKeyDictionary()
 # Which views a cell has shown. Weak, so that this table never keeps a widget: ipywidgets does until it is closed.
 _SHOWN: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
@@ -207,7 +188,7 @@ def _widget_class(view: str) -> type:
         def _work(self, message: Any) -> None:
             content, buffers = reply(self._data, *self._shows, message, self._state)
             if self._data is not None and isinstance(message, Mapping) and message.get("query") == "state":
-                self._state = state_of(self._data, self._shows[0])
+                self._state = standing.standing(self._data, self._shows[0])
             if self.comm is not None:  # the cell may have run again meanwhile
                 self.send(content, buffers)
 
