@@ -36,6 +36,8 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   private _mounted: Mounted | null = null;
   private _drawings = 0;
   private _kept: KeptWithOutput | null = null;
+  /** Whether something had been done with the view before it was drawn here. */
+  private _isGoingOn = false;
   /** How the view stood when it had just been drawn. */
   private _drawn = '';
 
@@ -62,6 +64,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     try {
       const snapshot = readPayload(model.data[MIME]);
       this._kept = new KeptWithOutput(model, this._surroundings !== null);
+      this._isGoingOn = this._kept.isOfSession;
       const host = new StaticHost(snapshot, (name) => this._known.api.library(name));
       await this._draw(host, this._kept.state);
       // Not awaited: the output counts as drawn.
@@ -130,7 +133,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
       await live.renderModel(model);
       if ((await drawn) && isCurrent()) {
         const state = this._stateNow();
-        const isTouched = this._kept?.isOfSession === true || JSON.stringify(state) !== this._drawn;
+        const isTouched = this._isGoingOn || JSON.stringify(state) !== this._drawn;
         this._mounted?.dispose();
         this._mounted = null;
         for (const widget of [...this.widgets]) {
