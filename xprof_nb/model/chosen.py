@@ -13,6 +13,7 @@ MOST_CHARACTERS = 10_000
 _PARTS: Mapping[str, type] = {
     "op": str,
     "program_id": str,
+    "framework_op": str,
     "host": str,
     "device": str,
     "step": int,
@@ -36,5 +37,5 @@ def choose(profile: ProfileData, choice: Mapping[str, Any]) -> None:
 
 
 def chosen(profile: ProfileData) -> dict[str, Any]:
-    """Return what is chosen now: ``op, program_id, host, device, step, window_ps``, as far as somebody chose them."""
+    """Return what is chosen now: ``op, program_id, framework_op, host, device, step, window_ps``, as far as somebody chose them."""
     return dict(_CHOSEN.get(profile, {}))

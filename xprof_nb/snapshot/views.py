@@ -37,7 +37,7 @@ VIEWS: Mapping[str, View] = {
     "buffers": View("buffers", "buffers", ("bokeh",)),
     "graph": View("graph", "graph"),
     "steps": View("steps", "steps", ("bokeh",)),
-    "framework_ops": View("framework ops"),
+    "framework_ops": View("framework ops", "framework_ops"),
     "kernels": View("kernels"),
     "input_pipeline": View("input pipeline"),
     "collectives": View("collectives"),

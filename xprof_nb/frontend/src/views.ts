@@ -20,7 +20,7 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['buffers', { label: 'buffers', isExplored: true, load: () => import('./buffers/view') }],
   ['graph', { label: 'graph', isExplored: true, load: () => import('./graph/view') }],
   ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
-  ['framework_ops', { label: 'framework ops', isExplored: true, load: table }],
+  ['framework_ops', { label: 'framework ops', isExplored: true, load: () => import('./framework_ops/view') }],
   ['kernels', { label: 'kernels', isExplored: true, load: table }],
   ['input_pipeline', { label: 'input pipeline', isExplored: true, load: table }],
   ['collectives', { label: 'collectives', isExplored: true, load: table }],

@@ -14,7 +14,7 @@ import { attachTooltip } from '../shell/tooltip';
 import shellStyle from '../style/shell.css?inline';
 import { followTheme } from '../theme';
 import type { Field } from '../tree/fields';
-import { keyBindings } from '../tree/keyboard';
+import { moveBindings } from '../tree/keyboard';
 import { ancestors, countOps, matchingOf, type Row, type Sort, searchTerms, visibleRows } from '../tree/rows';
 import treeStyle from '../tree/style.css?inline';
 import { TreeTable } from '../tree/table';
@@ -89,17 +89,25 @@ class OpProfileView implements Mounted {
       open: (view, node) => this._follower.open(view, node)
     });
     this._help = new KeyHelp(() => this._table.focus());
-    this._bindings = keyBindings({
-      move: (to) => this._moveTo(to),
-      page: () => this._table.pageRows,
-      at: () => this._rows.findIndex((row) => row.id === this._active),
-      rows: () => this._rows,
-      toggle: (row) => this._toggle(row),
-      select: (row) => this._select(row),
-      filter: () => this._toolbar.filter.focus(),
-      back: () => this._back(),
-      help: () => this._help.toggle(this._bindings, this._table.node)
+    const general = (key: string, label: string, what: string, run: () => void): KeyBinding => ({
+      keys: [key],
+      label,
+      what,
+      run
     });
+    this._bindings = [
+      ...moveBindings({
+        move: (to) => this._moveTo(to),
+        page: () => this._table.pageRows,
+        at: () => this._rows.findIndex((row) => row.id === this._active),
+        rows: () => this._rows,
+        toggle: (row) => this._toggle(row),
+        select: (row) => this._select(row)
+      }),
+      general('/', '/', 'filter', () => this._toolbar.filter.focus()),
+      general('Escape', 'Esc', 'step back: cancel, close the details, clear the filter', () => this._back()),
+      general('?', '?', 'this list', () => this._help.toggle(this._bindings, this._table.node))
+    ];
     this.node = this._compose(host);
     this._stops.push(
       followTheme(this.node),

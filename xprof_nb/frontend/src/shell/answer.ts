@@ -40,7 +40,14 @@ export interface Part {
   menu?(): readonly MenuItem[];
   /** What keys do in it, for the list of keys. */
   keys?(): readonly KeyBinding[];
+  /** Take one step back in it; returns whether there was one. */
+  back?(): boolean;
   dispose?(): void;
+}
+
+/** What stands in place of the plain table, whose filter it follows. */
+export interface TablePart extends Part {
+  focus(): void;
 }
 
 /** How a question is shown. */
@@ -51,6 +58,8 @@ export interface AnswerSpec {
   readonly columns?: readonly (string | FieldOptions)[];
   /** What stands above the table. */
   parts?(frame: AnswerFrame): readonly Part[];
+  /** Its own table; a plain one when left out. */
+  table?(frame: AnswerFrame): TablePart;
   /** Switches beside the filter. */
   tools?(frame: AnswerFrame): readonly HTMLElement[];
   /** What choosing a row of the table chooses in all views; an op by default. */
@@ -76,6 +85,7 @@ export class AnswerFrame implements Mounted {
   readonly link: Link;
   answer: Answer;
   private readonly _parts: readonly Part[];
+  private readonly _table: TablePart | null;
   private readonly _stops: (() => void)[] = [];
   private readonly _sentence = h('p', { class: 'jp-XprofAnswer-sentence' });
   private readonly _notes = h('div', {});
@@ -114,9 +124,10 @@ export class AnswerFrame implements Mounted {
         }
       }
     });
-    this._help = new KeyHelp(() => this.grid.focus());
+    this._help = new KeyHelp(() => this._focusTable());
     this._bindings = this._keys();
-    this._parts = _spec.parts?.(this) ?? [];
+    this._table = _spec.table?.(this) ?? null;
+    this._parts = [...(_spec.parts?.(this) ?? []), ...(this._table === null ? [] : [this._table])];
     this.node = this._compose();
     this._refresh();
   }
@@ -279,16 +290,16 @@ export class AnswerFrame implements Mounted {
       this._sentence,
       this._notes,
       this._narrowed.node,
-      ...this._parts.map((part) => part.node),
+      ...this._parts.filter((part) => part !== this._table).map((part) => part.node),
       h(
         'div',
         { class: 'jp-XprofAnswer-bar' },
         ...(this._spec.tools?.(this) ?? []),
         this._filter,
         this._counted,
-        columnChooser(this.grid)
+        this._table === null ? columnChooser(this.grid) : null
       ),
-      this.grid.node,
+      (this._table ?? this.grid).node,
       this._empty,
       this._tasks.node,
       this._help.node
@@ -335,6 +346,10 @@ export class AnswerFrame implements Mounted {
     );
   }
 
+  private _focusTable(): void {
+    (this._table ?? this.grid).focus();
+  }
+
   private _keys(): KeyBinding[] {
     const shown = (keys: string, what: string): KeyBinding => ({
       keys: [],
@@ -342,12 +357,15 @@ export class AnswerFrame implements Mounted {
       what,
       run: () => {}
     });
-    return [
+    const ofGrid = [
       shown('← ↑ → ↓', 'move in the table; ↑ from its first row goes to the heads'),
       shown('Shift ← →', 'on a head: make the column narrower or wider'),
       shown('Alt ← →', 'on a head: move the column'),
       shown('Enter', 'choose a row: the other views of the run follow'),
-      shown('Ctrl C', 'copy the row'),
+      shown('Ctrl C', 'copy the row')
+    ];
+    return [
+      ...(this._table === null ? ofGrid : []),
       { keys: ['/'], label: '/', what: 'filter', run: () => this._filter.focus() },
       { keys: ['Escape'], label: 'Esc', what: 'step back', run: () => this._back() },
       {
@@ -372,8 +390,8 @@ export class AnswerFrame implements Mounted {
     } else if (this._filter.value !== '') {
       this._filter.value = '';
       this.grid.filter = '';
-      this.grid.focus();
-    } else if (Object.keys(this.link.choice).length > 0) {
+      this._focusTable();
+    } else if (!this._parts.some((part) => part.back?.()) && Object.keys(this.link.choice).length > 0) {
       this.choose({});
     }
   }

@@ -10,6 +10,8 @@ export interface Choice {
   readonly op?: string;
   /** In decimal: a JavaScript number loses its last digits. */
   readonly program_id?: string;
+  /** Of an op, or instead of one: of all that it became. */
+  readonly framework_op?: string;
   readonly step?: number;
 }
 

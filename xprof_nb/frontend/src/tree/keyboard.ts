@@ -12,19 +12,11 @@ export interface Actions {
   move(to: number): void;
   toggle(row: Row): void;
   select(row: Row): void;
-  filter(): void;
-  back(): void;
-  help(): void;
 }
 
-export function keyBindings(actions: Actions): KeyBinding[] {
+/** The keys that move in a tree and open its rows. */
+export function moveBindings(actions: Actions): KeyBinding[] {
   const current = () => actions.rows()[actions.at()];
-  const bind = (keys: string[], label: string, what: string, run: () => void): KeyBinding => ({
-    keys,
-    label,
-    what,
-    run
-  });
   return [
     bind(['ArrowDown', 'j'], '↓', 'next row', () => actions.move(actions.at() + 1)),
     bind(['ArrowUp', 'k'], '↑', 'previous row', () => actions.move(actions.at() - 1)),
@@ -59,11 +51,12 @@ export function keyBindings(actions: Actions): KeyBinding[] {
       if (row !== undefined) {
         actions.select(row);
       }
-    }),
-    bind(['/'], '/', 'filter', () => actions.filter()),
-    bind(['Escape'], 'Esc', 'step back: cancel, close the details, clear the filter', () => actions.back()),
-    bind(['?'], '?', 'this list', () => actions.help())
+    })
   ];
+}
+
+function bind(keys: string[], label: string, what: string, run: () => void): KeyBinding {
+  return { keys, label, what, run };
 }
 
 /** The row that a row is nested in. */

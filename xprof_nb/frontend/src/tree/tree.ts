@@ -21,7 +21,11 @@ export const MEASURES = [
   'device_min_time_ps',
   'device_mean_time_ps',
   'device_max_time_ps',
-  'device_imbalance_fraction'
+  'device_imbalance_fraction',
+  'forward_time_ps',
+  'backward_time_ps',
+  'rematted_time_ps',
+  'hlo_op_count'
 ] as const;
 export const LABELS = [
   'name',
@@ -33,7 +37,9 @@ export const LABELS = [
   'framework_op',
   'source',
   'bound_by',
-  'slowest_device'
+  'slowest_device',
+  'on',
+  'type'
 ] as const;
 
 export type Measure = (typeof MEASURES)[number];
@@ -141,8 +147,15 @@ export class OpTree {
 }
 
 /** What choosing a row chooses in all views of the run. */
-export function choiceOf({ kind, labels: { op, program_id } }: OpNode): Choice {
-  return kind !== 'op' || op === null ? {} : { op, ...(program_id === null ? {} : { program_id }) };
+export function choiceOf({ kind, labels: { op, program_id, framework_op } }: OpNode): Choice {
+  if (kind !== 'op') {
+    return {};
+  }
+  return {
+    ...(op === null ? {} : { op }),
+    ...(program_id === null ? {} : { program_id }),
+    ...(framework_op === null ? {} : { framework_op })
+  };
 }
 
 interface Spread {
@@ -150,7 +163,10 @@ interface Spread {
   readonly slowest: string | null;
 }
 
-const SPREAD = MEASURES.slice(MEASURES.indexOf('time_per_step_ps'));
+const SPREAD = MEASURES.slice(
+  MEASURES.indexOf('time_per_step_ps'),
+  MEASURES.indexOf('device_imbalance_fraction') + 1
+);
 
 function takeSpread(node: OpNode, { measures, slowest }: Spread): void {
   for (const [name, value] of measures) {
