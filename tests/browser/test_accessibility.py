@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 import xprof_nb as xp
 from tests.browser.axe import expect_accessible
-from tests.browser.op_profile import OpProfile
+from tests.browser.op_profile import FIRST_ANSWER_MS, OpProfile
 from tests.browser.test_notebook import wait_for_lab
 from tests.browser.timeline import Timeline
 
@@ -136,6 +136,7 @@ def test_a_document(themed_lab, logdir, open_page, scheme):
     page.locator('[data-id="xprof-nb-panel"]').click()
     page.locator("#xprof-nb-panel").get_by_text("accessible", exact=True).first.dblclick()
     document = page.locator("#jp-main-dock-panel")
+    document.get_by_role("tab", name="op profile").click(timeout=FIRST_ANSWER_MS)
     check_op_profile(document.get_by_role("tabpanel").last, f"document, {scheme}")
     document.get_by_role("tab", name="timeline").click()
     check_timeline(document.get_by_role("tabpanel").last, f"document, {scheme}")
