@@ -107,6 +107,18 @@ class BuffersParams(Filters):
 
 
 @dataclass(frozen=True)
+class MemoryHoldersParams(Filters):
+    """Parameters of ``memory_holders``: a time in ps on the timeline's clock, each allocator's peak if None."""
+
+    at_ps: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(self.at_ps is None or _is_time(self.at_ps), "at_ps", self.at_ps, "a time in ps")
+
+
+@dataclass(frozen=True)
 class GraphParams(Filters):
     """Parameters of ``graph``: the op in the middle, the program's root if None, and how far around it."""
 

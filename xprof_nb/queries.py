@@ -18,6 +18,7 @@ from xprof_nb.params import (
     Filters,
     GraphParams,
     GraphSearchParams,
+    MemoryHoldersParams,
     OpDetailsParams,
     OpProfileParams,
     OpSpreadParams,
@@ -125,6 +126,12 @@ def _memory(profile: ProfileData, params: Filters) -> Answer:
     from xprof_nb.analysis.memory import memory
 
     return memory(profile, _selection(params), params.compat == "xprof")
+
+
+def _memory_holders(profile: ProfileData, params: MemoryHoldersParams) -> Answer:
+    from xprof_nb.analysis.memory_holders import memory_holders
+
+    return memory_holders(profile, _selection(params), params.at_ps)
 
 
 def _buffers(profile: ProfileData, params: BuffersParams) -> Answer:
@@ -265,6 +272,7 @@ REGISTER: dict[str, Query] = {
         Query("input_pipeline", Filters, _input_pipeline),
         Query("collectives", Filters, _collectives),
         Query("memory", Filters, _memory),
+        Query("memory_holders", MemoryHoldersParams, _memory_holders),
         Query("buffers", BuffersParams, _buffers),
         Query("graph", GraphParams, _graph),
         Query("graph_search", GraphSearchParams, _graph_search),

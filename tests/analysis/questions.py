@@ -80,6 +80,7 @@ def _others(profile: xp.Profile, query: str, chance: random.Random) -> dict[str,
     choices: dict[str, tuple[dict[str, Any], ...]] = {
         "op_profile": tuple({"by": by} for by in ("program", "category", "framework", "source")),
         "buffers": ({}, {"memory_space": 1}),
+        "memory_holders": tuple({"at_ps": time} for time in _TIMES),
         "events": ({}, {"pattern": ".*x"}, {"limit": 3}, {"min_python_ps": 10**6}),
         "sql": tuple({"text": f"SELECT * FROM {table} LIMIT 50"} for table in _TABLES),
         "graph_search": ({"text": "a"}, {"text": "f32 x", "limit": 3}, {"text": "'"}),

@@ -12,8 +12,7 @@ import pytest
 import xprof_nb as xp
 from tests.xprof_oracle import ask_xprof
 from tests.xspace_builder import SpaceBuilder
-from xprof_nb.analysis.memory import HELD_BEFORE, STACK, UNACCOUNTED, peak_holders
-from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.memory_holders import HELD_BEFORE, STACK, UNACCOUNTED
 from xprof_nb.errors import UsageError
 from xprof_nb.model import units
 from xprof_nb.runs import sidecar
@@ -94,7 +93,7 @@ def snapshot(shot: dict[str, Any]) -> tuple[Any, ...]:
 def test_who_held_it_adds_up_to_the_peak(name: str, corpus: Path) -> None:
     profile = xp.open(xplane(corpus, name))
     result = profile.memory()
-    holders = peak_holders(profile.data, Selection())
+    holders = profile.ask("memory_holders").frame
     assert result.frame["start_ps"].is_monotonic_increasing
     assert (result.frame["total_bytes"] + result.frame["free_bytes"] == result.frame["capacity_bytes"]).all()
     for peak in result.summary["allocators"]:

@@ -6,79 +6,30 @@ instead of time, forgets what an earlier step allocated, and calls the rest unus
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
+from xprof_nb.analysis import live_arrays
+from xprof_nb.analysis.allocator_events import Timeline, check_selection, chosen_timelines
 from xprof_nb.analysis.environment import environment
-from xprof_nb.analysis.selection import Selection, chosen_hosts, not_applied, refuse
-from xprof_nb.analysis.step_spans import step_spans
+from xprof_nb.analysis.memory_holders import DESCRIPTION, holders, peak_rows, program_not_applied
+from xprof_nb.analysis.selection import Selection
 from xprof_nb.model import units
-from xprof_nb.model.allocations import NO_ADDRESS, Allocations
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, coded, number, stacked, taken
+from xprof_nb.model.columns import Columns, as_frame, number, stacked, taken
 from xprof_nb.model.known_gaps import known_gaps
 from xprof_nb.model.profile import ProfileData
-from xprof_nb.model.tensorflow import dtype_names
-from xprof_nb.model.trace import HostTrace
 
-COLUMNS = [
-    "host",
-    "device",
-    "allocator",
-    "start_ps",
-    "kind",
-    "bytes",
-    "requested_bytes",
-    "lifetime_ps",
-    "heap_bytes",
-    "stack_bytes",
-    "free_bytes",
-    "total_bytes",
-    "capacity_bytes",
-    "fragmentation_fraction",
-    "framework_op",
-    "shape",
-    "dtype",
-    "region",
-    "caller",
-]
-HELD_BEFORE, STACK, UNACCOUNTED = "held before the capture", "stack of running programs", "not accounted for"
-_DESCRIPTION = ["framework_op", "caller", "shape", "dtype", "region"]
 _MOST_HOLDERS = 30
-_GPU = re.compile(r"GPU_(\d{1,6})_")
-Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Timeline:
-    """The allocator events of one host.
-
-    Attributes
-    ----------
-    columns
-        `COLUMNS`, a row per event, in time order.
-    end_row
-        The row at which what was allocated here is gone; the number of rows if never in the capture.
-    chosen
-        The rows a question is about.
-    """
-
-    trace: HostTrace
-    columns: Columns
-    end_row: Rows
-    chosen: Rows
 
 
 def memory(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answer:
     """Return every allocation and free in time order; the summary says the peak of each allocator and who held it.
 
     ``heap_bytes`` is what is allocated, ``stack_bytes`` what running programs have reserved, ``total_bytes`` both,
-    ``capacity_bytes`` that and what is free. A free carries what its allocation was for.
+    ``capacity_bytes`` that and what is free. A free carries what its allocation was for. Where a runtime reports
+    nothing, the rows are samples of the arrays that Python held, if the capture took some.
 
     Raises
     ------
@@ -89,152 +40,16 @@ def memory(profile: ProfileData, selection: Selection, like_xprof: bool) -> Answ
         from xprof_nb.analysis.xprof import memory as xprof_memory  # noqa: PLC0415  (it needs this module)
 
         return xprof_memory.memory(profile, selection)
+    check_selection(profile, selection)
     timelines = chosen_timelines(profile, selection)
-    columns = stacked([taken(timeline.columns, timeline.chosen) for timeline in timelines])
-    if len(timelines) > 1:
+    parts = [taken(timeline.columns, timeline.chosen) for timeline in timelines]
+    parts += live_arrays.rows(profile, selection)
+    columns = stacked(parts)
+    if len(parts) > 1:
         columns = taken(columns, np.argsort(columns["start_ps"], kind="stable"))
     allocators = [peak for timeline in timelines for peak in _peaks(timeline)]
+    allocators += live_arrays.peaks(profile, selection)
     return Answer(as_frame(columns), _summary(allocators), _notes(profile, selection, columns))
-
-
-def peak_holders(profile: ProfileData, selection: Selection) -> pd.DataFrame:
-    """Return who held the memory of each allocator at its peak, in full: the rows of an allocator sum to its peak.
-
-    Returns
-    -------
-    DataFrame
-        ``host, device, allocator, holder, bytes, count, peak_fraction`` and what the runtime knows of the
-        allocations; ``holder`` is ``"allocation"``, or a sum that no allocation of the capture explains.
-    """
-    timelines = chosen_timelines(profile, selection)
-    tables = [
-        as_frame(holders).assign(host=each.trace.host, device=device_of_allocator(each.trace, name), allocator=name)
-        for each in timelines
-        for name, row in _peak_rows(each)
-        if len((holders := _holders(each, row))["holder"])
-    ]
-    identity = ["host", "device", "allocator"]
-    if not tables:
-        return pd.DataFrame(columns=[*identity, "holder", "bytes", "count", "peak_fraction", *_DESCRIPTION])
-    table = pd.concat(tables, ignore_index=True)
-    return table[[*identity, *(name for name in table.columns if name not in identity)]]
-
-
-def chosen_timelines(profile: ProfileData, selection: Selection) -> list[Timeline]:
-    """Return the events of each chosen host, and which of them the selection leaves."""
-    timelines = []
-    known_devices, step_found = set(), selection.step is None
-    for trace in chosen_hosts(profile, selection):
-        table = trace.allocations
-        columns, end_row = _table(trace, table)
-        devices = [device_of_allocator(trace, name) for name in table.allocators]
-        known_devices |= {*devices, *(device.name for device in trace.devices)} - {None}
-        keep = _on_device(selection.device, devices)[table.allocator]
-        if selection.window_ps is not None:
-            begin, end = selection.window_ps
-            keep &= (table.start_ps >= begin) & (table.start_ps < end)
-        if selection.step is not None:
-            spans = step_spans(trace)
-            mine = spans["step"] == selection.step
-            step_found |= bool(mine.any())
-            keep &= _within(table.start_ps, spans["start_ps"][mine], spans["duration_ps"][mine])
-        timelines.append(Timeline(trace, columns, end_row, np.flatnonzero(keep)))
-    if selection.device is not None and not any(_is_device(selection.device, name) for name in known_devices):
-        refuse("device", selection.device, sorted(map(str, known_devices)))
-    if not step_found:
-        numbers = {int(number) for trace in chosen_hosts(profile, selection) for number in step_spans(trace)["step"]}
-        refuse("step", selection.step, map(str, sorted(numbers)))
-    return timelines
-
-
-def _table(trace: HostTrace, table: Allocations) -> tuple[Columns, Rows]:
-    end_row, source = _pairs(table)
-    size = table.allocation_bytes.copy()
-    from_its_allocation = np.isnan(size) & table.is_free
-    size[from_its_allocation] = table.allocation_bytes[source[from_its_allocation]]
-    lifetime_ps = np.full(len(table), np.nan)
-    freed = ~table.is_free & (end_row < len(table))
-    lifetime_ps[freed] = table.start_ps[end_row[freed]] - table.start_ps[freed]
-    total = table.heap_bytes + table.stack_bytes
-    devices = np.array([*(device_of_allocator(trace, name) for name in table.allocators), None], object)
-    columns: Columns = {
-        "host": np.full(len(table), trace.host, object),
-        "device": devices[table.allocator],
-        "allocator": np.array([*table.allocators, None], object)[table.allocator],
-        "start_ps": table.start_ps,
-        "kind": np.array(["allocation", "free"], object)[table.is_free.astype(np.int8)],
-        "bytes": size,
-        "requested_bytes": table.requested_bytes,
-        "lifetime_ps": lifetime_ps,
-        "heap_bytes": table.heap_bytes,
-        "stack_bytes": table.stack_bytes,
-        "free_bytes": table.free_bytes,
-        "total_bytes": total,
-        "capacity_bytes": total + table.free_bytes,
-        "fragmentation_fraction": table.fragmentation_fraction,
-        "framework_op": table.framework_op[source],
-        "shape": table.shape[source],
-        "dtype": dtype_names(table.data_type[source], table.shape[source]),
-        "region": table.region[source],
-        "caller": table.caller,
-    }
-    return columns, end_row
-
-
-def _pairs(table: Allocations) -> tuple[Rows, Rows]:
-    """Return when each allocation ends, and where each row's description is: a free's is with its allocation.
-
-    An address that is allocated again without a free in between was freed unseen.
-    """
-    count = len(table)
-    end_row, source = np.full(count, count, np.int64), np.arange(count, dtype=np.int64)
-    order = np.lexsort((table.address, table.allocator))  # stable: rows of one address stay in time order
-    before, after = order[:-1], order[1:]
-    same = (table.allocator[before] == table.allocator[after]) & (table.address[before] == table.address[after])
-    same &= (table.address[after] != NO_ADDRESS) & ~table.is_free[before]
-    end_row[before[same]] = after[same]
-    matched = same & table.is_free[after]
-    source[after[matched]] = before[matched]
-    return end_row, source
-
-
-def device_of_allocator(trace: HostTrace, allocator: str) -> str | None:
-    """Return the device an allocator's memory is on, None for memory of the host."""
-    found = _GPU.match(allocator)
-    if found:
-        return f"GPU:{found[1]}"
-    if not allocator.isdecimal():
-        return None
-    named = (device.name for device in trace.devices if str(device.ordinal) == allocator)
-    return next(named, f"TPU:{allocator}")
-
-
-def _is_device(wanted: str | int, name: str | None) -> bool:
-    return name is not None and str(wanted) in (name, name.partition(":")[2])
-
-
-def _on_device(wanted: str | int | None, devices: list[str | None]) -> NDArray[np.bool_]:
-    return np.array([wanted is None or _is_device(wanted, name) for name in devices], np.bool_)
-
-
-def _within(at_ps: Rows, begin_ps: Rows, length_ps: Rows) -> NDArray[np.bool_]:
-    inside = np.zeros(len(at_ps), np.bool_)
-    for span in zip(begin_ps, begin_ps + length_ps, strict=True):
-        low, high = np.searchsorted(at_ps, span)
-        inside[low:high] = True
-    return inside
-
-
-def _peak_rows(timeline: Timeline) -> list[tuple[str, int]]:
-    """Return each allocator with the row at which the chosen time first sees its largest total."""
-    totals = timeline.columns["total_bytes"][timeline.chosen]
-    codes = timeline.trace.allocations.allocator[timeline.chosen]
-    found = []
-    for code, name in enumerate(timeline.trace.allocations.allocators):
-        rows = np.flatnonzero((codes == code) & ~np.isnan(totals))
-        if len(rows):
-            found.append((name, int(timeline.chosen[rows[np.argmax(totals[rows])]])))
-    return found
 
 
 def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
@@ -242,12 +57,12 @@ def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
     table = timeline.trace.allocations
     codes = table.allocator[timeline.chosen]
     found = []
-    for name, row in _peak_rows(timeline):
+    for name, row in peak_rows(timeline):
         mine = timeline.chosen[codes == table.allocators.index(name)]
         at_peak = {column: values[row] for column, values in timeline.columns.items()}
         lifetime = table.lifetime_peak_bytes[mine]
         capacity = number(at_peak["capacity_bytes"])
-        holders = _holders(timeline, row)
+        held = holders(timeline, row)
         found.append(
             {
                 "host": timeline.trace.host,
@@ -264,51 +79,23 @@ def _peaks(timeline: Timeline) -> list[dict[str, Any]]:
                 "lifetime_peak_bytes": number(np.nanmax(lifetime)) if (~np.isnan(lifetime)).any() else None,
                 "allocation_count": int((~table.is_free[mine]).sum()),
                 "free_count": int(table.is_free[mine].sum()),
-                "holder_count": len(holders["holder"]),
-                "held": _bounded(holders),
+                "holder_count": len(held["holder"]),
+                "held": _bounded(held),
             }
         )
     return found
 
 
-def _holders(timeline: Timeline, row: int) -> Columns:
-    """Return who held the memory of the row's allocator just after it, the largest first; sums to its total."""
-    table, columns = timeline.trace.allocations, timeline.columns
-    before = slice(0, row + 1)
-    live = (table.allocator[before] == table.allocator[row]) & ~table.is_free[before]
-    live &= timeline.end_row[before] > row
-    rows = np.flatnonzero(live)
-    size = np.nan_to_num(columns["bytes"][rows])
-    described = {name: columns[name][rows] for name in _DESCRIPTION}
-    code = coded(size, *described.values())
-    first, count = np.unique(code, return_index=True)[1], np.bincount(code)
-    heap, stack = float(columns["heap_bytes"][row]), float(columns["stack_bytes"][row])
-    rest = heap - float(size.sum())
-    sums = {STACK: stack, HELD_BEFORE if rest > 0 else UNACCOUNTED: rest}
-    others = {name: size for name, size in sums.items() if size}
-    missing = [None] * len(others)
-    held = np.append(size[first] * count, list(others.values()))
-    order = np.argsort(-held, kind="stable")
-    holders: Columns = {
-        "holder": np.array([*(["allocation"] * len(first)), *others, None], object)[:-1],
-        "bytes": held,
-        **{name: np.array([*values[first], *missing, None], object)[:-1] for name, values in described.items()},
-        "count": np.append(count, np.ones(len(others), np.int64)),
-        "peak_fraction": held / ((heap + stack) or np.nan),
-    }
-    return taken(holders, order)
-
-
-def _bounded(holders: Columns) -> list[dict[str, Any]]:
-    """Return the largest holders, and the rest as one; they still add up."""
-    names = ["holder", "bytes", "count", *_DESCRIPTION]
-    rows = zip(*(holders[name][:_MOST_HOLDERS].tolist() for name in names), strict=True)
+def _bounded(held: Columns) -> list[dict[str, Any]]:
+    """Return the largest held, and the rest as one; they still add up."""
+    names = ["holder", "bytes", "count", *DESCRIPTION]
+    rows = zip(*(held[name][:_MOST_HOLDERS].tolist() for name in names), strict=True)
     shown = [dict(zip(names, row, strict=True)) for row in rows]
-    rest = {name: holders[name][_MOST_HOLDERS:] for name in ("bytes", "count")}
+    rest = {name: held[name][_MOST_HOLDERS:] for name in ("bytes", "count")}
     if len(rest["count"]):
         sums = {"bytes": float(rest["bytes"].sum()), "count": int(rest["count"].sum())}
         left = f"{units.count(len(rest['count']))} smaller ones"
-        shown.append({"holder": left, **sums, **dict.fromkeys(_DESCRIPTION)})
+        shown.append({"holder": left, **sums, **dict.fromkeys(DESCRIPTION)})
     return shown
 
 
@@ -326,7 +113,8 @@ def _summary(allocators: list[dict[str, Any]]) -> dict[str, Any]:
 def _sentence(peak: dict[str, Any]) -> str:
     where = peak["device"] or f"the host ({peak['allocator']})"
     of = f" of {units.size(peak['capacity_bytes'])} ({units.percent(peak['capacity_fraction'])})"
-    text = f"Peak {units.size(peak['peak_bytes'])}{of if peak['capacity_fraction'] else ''} on {where}, "
+    what = " of live arrays (sampled)" if peak["allocator"] == live_arrays.ALLOCATOR else ""
+    text = f"Peak {units.size(peak['peak_bytes'])}{of if peak['capacity_fraction'] else what} on {where}, "
     text += f"{units.duration(peak['peak_ps'])} into the capture"
     if not peak["held"]:
         return text + "."
@@ -336,21 +124,20 @@ def _sentence(peak: dict[str, Any]) -> str:
         many = f"{units.count(largest['count'])} allocations" if largest["count"] > 1 else "one allocation"
         known = largest["framework_op"] or largest["shape"] or largest["caller"]
         name = f"{many} ({known})" if known else many
+    elif name == live_arrays.HOLDER:
+        name = f"{units.counted(largest['count'], 'array')} ({largest['dtype']}{largest['shape']})"
     return f"{text}; {units.size(largest['bytes'])} of it is {name}."
 
 
 def _notes(profile: ProfileData, selection: Selection, columns: Columns) -> tuple[str, ...]:
     notes = program_not_applied(selection)
-    if not len(columns["start_ps"]):
+    if not len(columns["start_ps"]) and any(len(trace.live_arrays) for trace in profile.hosts):
+        notes.append("No sample of live arrays lies in the chosen part of the profile; leave out filters.")
+    elif not len(columns["start_ps"]):
         notes.append(why_empty(profile))
     elif (columns["stack_bytes"] > 0).any():
         notes.append("The stack is what running programs reserve for their temporaries; buffers() names those.")
-    return tuple(notes)
-
-
-def program_not_applied(selection: Selection) -> list[str]:
-    """Say so where a program was asked for."""
-    return not_applied(selection, ("program",), "allocator events do not say which program they are for")
+    return (*notes, *live_arrays.notes(profile, selection))
 
 
 def _known_gaps(profile: ProfileData) -> list[str]:
@@ -369,8 +156,9 @@ def why_empty(profile: ProfileData) -> str:
         return ". ".join((*lacking, "buffers() shows what each program was planned to use."))
     if any(device.backend == "cpu" for device in profile.devices):
         return (
-            "XLA on a CPU reports no allocator events, so there is no memory over time: buffers() shows what each "
-            "program was planned to use, and %%xprof_mem samples the arrays that a notebook cell holds."
+            "XLA on a CPU reports no allocator events, so there is no memory over time: a capture with xprof_nb "
+            "samples the arrays that Python holds meanwhile, as %%xprof_mem does for a notebook cell, and buffers() "
+            "shows what each program was planned to use."
         )
     return (
         "No allocator event was recorded: no memory was allocated or freed during the capture, or the profile was "

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xprof_nb.capture import activity, cells, metadata, store
+from xprof_nb.capture.live_arrays import Sampler
 from xprof_nb.capture.names import check_name, moment_name
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.session import Session, check_free, open_session
@@ -107,6 +108,7 @@ class Capture:
         options: CaptureOptions | None = None,
     ) -> None:
         self._session: Session | None = None
+        self._sampler: Sampler | None = None
         self.name = None if name is None else check_name(name)
         self.logdir = store.checked_logdir(default_logdir() if logdir is None else logdir)
         self.note = note
@@ -172,6 +174,8 @@ class Capture:
         session, self._session = self._session, None
         if session is not None:
             session.discard()
+        if self._sampler is not None:
+            self._sampler.discard()
 
     def __enter__(self) -> Self:
         before = self._session
@@ -234,6 +238,7 @@ class Capture:
         session = open_session(self.options, f"run {run!r}")
         self.folder, self.data, self._run, self._session = None, None, run, session
         Capture._running = weakref.ref(self)
+        self._sampler = Sampler()
         if not self._wanted:
             self.abandon()
         self._clock = time.perf_counter()
@@ -257,9 +262,14 @@ class Capture:
         return self.folder
 
     def _stop(self, session: Session) -> Path:
+        sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.end()
         stopped = time.perf_counter()
         data = session.stop()
         collected = time.perf_counter()
+        if sampler is not None:
+            self._record = replace(self._record, live_arrays=sampler.seen())
         self.data = data or None
         store.check_profile(data)
         self._record = self._described(data, duration_s=stopped - self._clock, stop_s=collected - stopped)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from xprof_nb.capture.live_arrays import held_bytes
 from xprof_nb.errors import CaptureError
 
 SAMPLING_PERIOD_S = 0.005
@@ -108,15 +108,7 @@ class MemoryWatch:
 
     def _held(self) -> dict[Any, int]:
         """Return the bytes each device holds."""
-        arrays = dict.fromkeys(self._devices, 0)
-        for array in self._jax.live_arrays():
-            try:
-                size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
-                owners = array.sharding.addressable_devices
-            except RuntimeError:  # deleted by the watched code since it was listed
-                continue
-            for device in owners:
-                arrays[device] = arrays.get(device, 0) + size
+        arrays = dict.fromkeys(self._devices, 0) | held_bytes(self._jax.live_arrays())
         for device in self._devices:
             if self._statistics[device]:
                 arrays[device] = int((device.memory_stats() or {}).get("bytes_in_use", 0))

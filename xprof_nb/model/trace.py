@@ -18,6 +18,7 @@ from xprof_nb.model.core_steps import CoreSteps, no_core_steps
 from xprof_nb.model.events import Events, no_events
 from xprof_nb.model.framework import FrameworkEvents, no_framework_events
 from xprof_nb.model.kernels import Kernels, no_kernels
+from xprof_nb.model.live_arrays import LiveArrays, no_live_arrays
 from xprof_nb.model.step_groups import StepGroups, no_step_groups
 from xprof_nb.model.tracks import RecordedEvents, RecordedLines, no_lines, no_recorded_events
 
@@ -215,6 +216,8 @@ class HostTrace:
         What the runtime states of all devices of the host: ``matrix_unit_utilization_percent`` and of HBM.
     compilations
         When the host compiled programs meanwhile.
+    live_arrays
+        What its capture sampled of devices that report no allocations.
     """
 
     host: str
@@ -234,6 +237,7 @@ class HostTrace:
     capture_options: Mapping[str, Any] = field(default_factory=dict)
     stated: Mapping[str, float] = field(default_factory=dict)
     compilations: Compilations = field(default_factory=Compilations)
+    live_arrays: LiveArrays = field(default_factory=no_live_arrays)
     find_kernels: Callable[[], Kernels] = no_kernels
     find_allocations: Callable[[], Allocations] = no_allocations
     find_activity: Callable[[], HostActivity] = no_activity

@@ -26,6 +26,7 @@ from xprof_nb.runs.coverage import coverage_notes
 from xprof_nb.runs.hosts import join_hosts
 from xprof_nb.runs.identity import identity
 from xprof_nb.runs.joining import find_run
+from xprof_nb.runs.live_arrays import with_live_arrays
 
 
 def open_data(path: str | os.PathLike[str], executor: Executor | None = None) -> ProfileData:
@@ -68,7 +69,8 @@ def open_run(run: layout.RunFiles, executor: Executor | None = None) -> ProfileD
     if not read:
         raise failed[0]
     metadata = run.sidecar.readable() if run.sidecar is not None else {}
-    hosts = join_hosts([(host.trace, host.programs) for host in read])
+    alone = len(run.files) == 1
+    hosts = join_hosts([(with_live_arrays(host.trace, metadata, alone), host.programs) for host in read])
     return ProfileData(
         name=run.run,
         path=run.folder if len(run.files) > 1 or metadata else run.files[0].path,

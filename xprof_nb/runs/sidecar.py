@@ -51,6 +51,8 @@ class Sidecar:
         What profiling itself cost, as far as it was measured.
     peaks
         Measured roofs of the machine at that time.
+    live_arrays
+        Samples of what Python held meanwhile, see `xprof_nb.runs.live_arrays`.
     version
         Version of the format it was written in.
     other
@@ -75,6 +77,7 @@ class Sidecar:
     xla_flags: str = ""
     overhead: Mapping[str, Any] = field(default_factory=dict)
     peaks: Mapping[str, Any] | None = None
+    live_arrays: Mapping[str, Any] | None = None
     version: int = VERSION
     other: Mapping[str, Any] = field(default_factory=dict)
     unread: Mapping[str, Any] = field(default_factory=dict)
@@ -233,7 +236,7 @@ def _time(value: Any) -> datetime:
     return time
 
 
-_OPTIONAL = frozenset({"started", "duration_s", "stop_s", "cell", "peaks"})
+_OPTIONAL = frozenset({"started", "duration_s", "stop_s", "cell", "peaks", "live_arrays"})
 _READERS: dict[str, Callable[[Any], Any]] = {
     "name": _text,
     "note": _text,
@@ -251,5 +254,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "xla_flags": _text,
     "overhead": _mapping,
     "peaks": _mapping,
+    "live_arrays": _mapping,
     "version": _version,
 }

@@ -12,6 +12,7 @@ from xprof_nb.model import columns
 from xprof_nb.model.thinning import largest_of_stretches
 from xprof_nb.snapshot import graph
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped_names, json_bytes, json_safe
+from xprof_nb.snapshot.picks import curves, points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,13 @@ def _as_it_is(summary: Mapping[str, Any], most: int) -> dict[str, Any]:  # noqa:
 
 
 Pick = Callable[["pd.DataFrame", int], "pd.DataFrame"]
-PICKS: Mapping[str, Pick] = {"buffers": _live_first, "framework_ops": _heaviest, "graph": graph.nearest}
+PICKS: Mapping[str, Pick] = {
+    "buffers": _live_first,
+    "framework_ops": _heaviest,
+    "graph": graph.nearest,
+    "memory": curves,
+    "roofline": points,
+}
 """Which rows of a question's answer to keep, of so many at most, where the first ones would mislead."""
 Shorten = Callable[[Mapping[str, Any], int], dict[str, Any]]
 SHORTER: Mapping[str, Shorten] = {

@@ -78,7 +78,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         *("name", "opcode", "shape", "kind", "bytes", "padding_bytes", "live_at_peak", "start", "end"),
         *("framework_op", "source"),
     ),
-    "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller"),
+    "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller", "sharding"),
     "graph": ("node", "op", "opcode", "shape", "computation", "distance", "time_ps", "flops", "bytes_accessed"),
     "events": ("name", "plane", "line", "device", "start_ps", "duration_ps", "occurrences"),
 }

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.allocator_events import device_of_allocator
 from xprof_nb.analysis.collective_ops import COPIES, moving_keys
-from xprof_nb.analysis.memory import device_of_allocator
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline.curves import Rates, Samples

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.memory import Timeline, chosen_timelines, program_not_applied, why_empty
+from xprof_nb.analysis.allocator_events import Timeline, check_selection, chosen_timelines
+from xprof_nb.analysis.memory import why_empty
+from xprof_nb.analysis.memory_holders import program_not_applied
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.model.allocations import Allocations
 from xprof_nb.model.answer import Answer
@@ -30,6 +32,7 @@ COLUMNS = ["host", "allocator", "start_ps", "kind", "step", *_NUMBERS, *_DESCRIP
 
 def memory(profile: ProfileData, selection: Selection) -> Answer:
     """Return xprof's snapshots, and in the summary its peak of each allocator and the breakdown of it."""
+    check_selection(profile, selection)
     frames, allocators = [], []
     for timeline in chosen_timelines(profile, selection):
         snapshots = _snapshots(timeline)
