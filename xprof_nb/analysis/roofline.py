@@ -31,6 +31,7 @@ from xprof_nb.model.columns import (
 )
 from xprof_nb.model.device import Peaks
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.roofs import passed_over
 from xprof_nb.model.units import SUSPICIOUS_FRACTION
 
 LEVELS = ["hbm", "vmem_read", "vmem_write", "cmem_read", "cmem_write", "link"]
@@ -228,10 +229,17 @@ def _summary(columns: Columns, table: OpTable) -> dict[str, Any]:
     return {
         **op_tables.summary(table),
         "roofs": roofs(peaks),
+        "other_roofs": _other_roofs(table),
         "ridges": ridges(peaks),
         "bound_by_busy_fraction": {name: time_ps / busy for name, time_ps in times.items()} if busy else {},
         "sentence": _sentence(columns, peaks),
     }
+
+
+def _other_roofs(table: OpTable) -> list[dict[str, Any]]:
+    """Return what others say of the roofs that are drawn: the datasheet where one was measured or stated."""
+    said = [roof for device in table.devices[:1] for peaks in passed_over(device) for roof in roofs(peaks)]
+    return list({(roof["name"], roof["label"]): roof for roof in said}.values())
 
 
 def _sentence(columns: Columns, peaks: Peaks) -> str:

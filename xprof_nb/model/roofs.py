@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ CPU = "cpu"
 _OWN: dict[str, dict[str, float]] = {}
 """What the user stated in this process: by model, by name of the roof."""
 _ROOF = re.compile(r"([a-z]\w*?)_(flops|bytes)(?:_per_s)?")
+_SAME_FRACTION = 0.005
 _SOURCE = "stated with xprof_nb.hardware()"
 
 
@@ -92,6 +94,32 @@ def roofs_of(device: Device) -> Peaks:
         if own == name or hardware.is_called(called, own) or own.lower() == device.backend:
             return _with_own(peaks, own, share)
     return peaks
+
+
+def passed_over(device: Device) -> tuple[Peaks, ...]:
+    """Return what else is said of a device's roofs: by the profile or a measurement, and by the datasheet.
+
+    A roof is among them where `roofs_of` believes somebody else, who says something different.
+    """
+    believed, sheet = roofs_of(device), hardware.device_peaks(device.model)
+    return tuple(
+        Peaks(
+            flops_per_s=_differing(said.flops_per_s, believed.flops_per_s),
+            bytes_per_s=_differing(said.bytes_per_s, believed.bytes_per_s),
+        )
+        for said in (device.peaks, sheet)
+        if said is not None
+    )
+
+
+def _differing(said: Mapping[str, Peak], believed: Mapping[str, Peak]) -> dict[str, Peak]:
+    return {
+        name: peak
+        for name, peak in said.items()
+        if name in believed
+        and (peak.label, peak.source) != (believed[name].label, believed[name].source)
+        and abs(peak.value - believed[name].value) > _SAME_FRACTION * peak.value
+    }
 
 
 def _this_cpu() -> tuple[hardware.Hardware, ...]:

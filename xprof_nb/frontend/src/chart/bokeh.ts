@@ -8,8 +8,16 @@ export interface Model {
 
 export interface Plot extends Model {
   add_layout(renderer: Model, place?: 'above' | 'below' | 'left' | 'right' | 'center'): void;
-  add_glyph(glyph: Model, source: Source): Model;
+  add_glyph(glyph: Model, source: Source, attributes?: object): Model;
   add_tools(...tools: Model[]): void;
+  on_event(name: string, heard: (event: PlotEvent) => void): void;
+}
+
+/** What happened on a plot: a tap at a place, a region that was dragged. */
+export interface PlotEvent {
+  readonly x?: number;
+  readonly geometry?: { readonly x0?: number; readonly x1?: number };
+  readonly final?: boolean;
 }
 
 export interface Source extends Model {

@@ -13,6 +13,8 @@ export interface ChartOptions {
   readonly description: string;
   /** In px. */
   readonly height: number;
+  /** What dragging does, where it does not pan. */
+  readonly dragging?: string;
   /** Makes the plot; called again when the theme or the data change. */
   draw(kit: Kit): Plot;
 }
@@ -45,7 +47,7 @@ export class ChartBox {
         title,
         button('Reset', {
           class: 'jp-XprofButton',
-          title: 'Show all of it again. Drag pans, Ctrl and the wheel zoom.',
+          title: `Show all of it again. Dragging ${_options.dragging ?? 'pans'}, Ctrl and the wheel zoom.`,
           click: () => void this.redraw()
         })
       ),

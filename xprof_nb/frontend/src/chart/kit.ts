@@ -35,7 +35,7 @@ export interface PlotOptions {
 /** Data of a glyph: columns of one length. */
 export type Data = { readonly [column: string]: ArrayLike<unknown> };
 
-const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
+export const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 
 export class Kit {
   constructor(
@@ -87,13 +87,14 @@ export class Kit {
   hover(
     plot: Plot,
     renderers: readonly Model[],
-    lines: (row: number, source: Source) => readonly string[]
+    lines: (row: number, source: Source) => readonly string[],
+    options: object = {}
   ): void {
     const tooltips = (
       source: Source,
       info: { readonly index: number; readonly indices?: readonly number[] }
     ) => card(lines(info.index, source));
-    plot.add_tools(this.model('HoverTool', { renderers, tooltips, attachment: 'horizontal' }));
+    plot.add_tools(this.model('HoverTool', { renderers, tooltips, attachment: 'horizontal', ...options }));
   }
 
   /** Tell which row of a source is clicked; null when the click was beside all. */
@@ -105,6 +106,26 @@ export class Kit {
   ): void {
     plot.add_tools(this.model('TapTool', { renderers }));
     source.selected.properties.indices.change.connect(() => clicked(source.selected.indices[0] ?? null));
+  }
+
+  /** Tell which stretch of the x axis is dragged, instead of panning. */
+  ranges(plot: Plot, dragged: (start: number, end: number) => void): void {
+    const tool = this.model('BoxSelectTool', { dimensions: 'width', renderers: [] });
+    plot.add_tools(tool);
+    (plot.toolbar as Model).active_drag = tool;
+    plot.on_event('selectiongeometry', ({ geometry, final }) => {
+      if (final && geometry?.x0 !== undefined && geometry.x1 !== undefined) {
+        dragged(Math.min(geometry.x0, geometry.x1), Math.max(geometry.x0, geometry.x1));
+      }
+    });
+  }
+
+  /** A second y axis, on the right; glyphs are put on it with `{ y_range_name: name }`. */
+  secondAxis(plot: Plot, name: string, y: PlotOptions['y']): void {
+    plot.extra_y_ranges = { [name]: this._range(y.range) };
+    const axis = this._axis(y);
+    axis.y_range_name = name;
+    plot.add_layout(axis, 'right');
   }
 
   /** The colour of a kind of work. */

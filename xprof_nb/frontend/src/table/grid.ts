@@ -44,6 +44,7 @@ export class Grid {
   private _fields: readonly Field[] = [];
   private _total = 0;
   private _filter = '';
+  private _only: ((row: number) => boolean) | null = null;
   private _at: Cell = { row: 0, field: 0 };
   private readonly _observer: ResizeObserver;
 
@@ -118,6 +119,13 @@ export class Grid {
 
   focus(): void {
     this.table.focus();
+  }
+
+  /** Show only rows that pass a test, besides the filter; null for all. */
+  set only(test: ((row: number) => boolean) | null) {
+    this._only = test;
+    this.table.scrollTop = 0;
+    this._arrange();
   }
 
   sortBy(field: Field): void {
@@ -199,7 +207,8 @@ export class Grid {
   private _arrange(): void {
     this._fields = this.columns.shown;
     const searched = this.columns.all.map((field) => ({ ...field, isShown: this.columns.isShown(field) }));
-    this.shown = sorted(matching(this._total, searched, this._filter), searched, this.sort);
+    const matched = matching(this._total, searched, this._filter);
+    this.shown = sorted(this._only === null ? matched : matched.filter(this._only), searched, this.sort);
     this._at = {
       row: Math.min(this._at.row, Math.max(this.shown.length - 1, 0)),
       field: Math.min(this._at.field, Math.max(this._fields.length - 1, 0))
