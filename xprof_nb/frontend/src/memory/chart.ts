@@ -12,8 +12,8 @@ export interface Drawing {
   readonly table: Columns;
   readonly allocator: Allocator;
   readonly curve: Curve;
-  /** Times are drawn from here. */
-  readonly originPs: number;
+  /** First and last time of all curves; times are drawn from the first. */
+  readonly span: readonly [number, number];
   /** The chosen moment; null for none. */
   readonly momentPs: number | null;
   readonly isToCapacity: boolean;
@@ -25,22 +25,21 @@ export interface Drawing {
 
 /** The plot, and the mark of the moment in it, which moves without a new drawing. */
 export function drawMemory(kit: Kit, drawing: Drawing): { plot: Plot; moment: Model } {
-  const { allocator, curve, originPs, momentPs, isToCapacity } = drawing;
-  const x = curve.timePs.map((timePs) => timePs - originPs);
-  const last = x[x.length - 1] ?? 1;
+  const { allocator, momentPs, isToCapacity } = drawing;
+  const [originPs, lastPs] = drawing.span;
   const top = isToCapacity ? Math.max(allocator.capacityBytes, allocator.peakBytes) : allocator.peakBytes;
-  const room = Math.max(last - (x[0] ?? 0), 1) * 0.02;
+  const length = Math.max(lastPs - originPs, 1);
   const plot = kit.plot({
     x: {
       scale: 'linear',
-      range: [(x[0] ?? 0) - room, last + room],
+      range: [-0.02 * length, 1.02 * length],
       label: originPs === 0 ? 'time' : `time since the first event, ${time(originPs)} into the capture`,
       write: (value) => (value === 0 ? '0' : time(value))
     },
     y: { scale: 'linear', range: [0, Math.max(top, 1) * 1.12], label: 'memory', write: bytes, base: 1024 },
     height: HEIGHT_PX
   });
-  drawAreas(kit, plot, drawing, x);
+  drawAreas(kit, plot, drawing);
   drawMarks(kit, plot, drawing);
   const moment = kit.model('Span', {
     name: 'moment',
@@ -65,9 +64,9 @@ export function moveMoment(moment: Model, momentPs: number | null, originPs: num
   moment.visible = momentPs !== null;
 }
 
-function drawAreas(kit: Kit, plot: Plot, drawing: Drawing, x: readonly number[]): void {
-  const { curve, table } = drawing;
-  const { heap, stack, free, fragmentation } = curve;
+function drawAreas(kit: Kit, plot: Plot, { curve, table, span: [originPs, lastPs] }: Drawing): void {
+  const { heap, stack, free, fragmentation } = lasting(curve);
+  const x = [...curve.timePs, lastPs].map((timePs) => timePs - originPs);
   const total = heap.map((size, index) => size + (stack[index] ?? 0));
   const capacity = total.map((size, index) => size + (free[index] ?? Number.NaN));
   const source = kit.source({ x, zero: x.map(() => 0), heap, total, capacity, fragmentation });
@@ -115,14 +114,25 @@ function drawAreas(kit: Kit, plot: Plot, drawing: Drawing, x: readonly number[])
   // Nobody hits an area's corner with a pointer: an unseen line tells the state at any time.
   const unseen = kit.model('Line', { x: { field: 'x' }, y: { field: 'total' }, line_alpha: 0 });
   const hit = plot.add_glyph(unseen, source);
-  kit.hover(plot, [hit], (index) => explainState(table, curve, index), {
+  kit.hover(plot, [hit], (index) => explainState(table, curve, Math.min(index, curve.rows.length - 1)), {
     mode: 'vline',
     line_policy: 'prev',
     point_policy: 'follow_mouse'
   });
 }
 
-function drawMarks(kit: Kit, plot: Plot, { allocator, originPs }: Drawing): void {
+/** A curve whose last state lasts to the end. */
+function lasting({ heap, stack, free, fragmentation }: Curve) {
+  const longer = (values: readonly number[]) => [...values, values[values.length - 1] ?? Number.NaN];
+  return {
+    heap: longer(heap),
+    stack: longer(stack),
+    free: longer(free),
+    fragmentation: longer(fragmentation)
+  };
+}
+
+function drawMarks(kit: Kit, plot: Plot, { allocator, span: [originPs] }: Drawing): void {
   const { capacityBytes, peakBytes, peakPs } = allocator;
   const text = { text_font: FONT, text_font_size: '11px', text_color: kit.colours.ink };
   if (!Number.isNaN(capacityBytes)) {

@@ -82,28 +82,14 @@ export function curveOf(table: Columns, allocator: Allocator): Curve {
   };
 }
 
-/** The index of the state at a time: the last that is not after it; -1 before the first. */
-export function stateAt({ timePs }: Curve, time: number): number {
-  let [low, high] = [0, timePs.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((timePs[middle] ?? 0) <= time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+/** The first and the last time of an answer: all its curves are drawn between them. */
+export function spanOf(table: Columns): readonly [number, number] {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const time of table.numbers.get('start_ps') ?? []) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
   }
-  return low - 1;
-}
-
-/** The earliest time of an answer, from which the chart counts. */
-export function originOf(table: Columns): number {
-  const times = table.numbers.get('start_ps') ?? [];
-  let earliest = Number.POSITIVE_INFINITY;
-  for (const time of times) {
-    earliest = Math.min(time, earliest);
-  }
-  return Number.isFinite(earliest) ? earliest : 0;
+  return first <= last ? [first, last] : [0, 0];
 }
 
 /** Whether a curve would be flat if the chart went up to the capacity. */

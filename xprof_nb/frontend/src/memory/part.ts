@@ -5,7 +5,7 @@ import { button, h } from '../dom';
 import { bytes, count, time } from '../format';
 import type { AnswerFrame, Part } from '../shell/answer';
 import { drawMemory, HEIGHT_PX, moveMoment } from './chart';
-import { type Allocator, allocatorsOf, type Curve, curveOf, isFarBelow, labelOf, originOf } from './curve';
+import { type Allocator, allocatorsOf, type Curve, curveOf, isFarBelow, labelOf, spanOf } from './curve';
 import { Holders } from './holders';
 
 const SLIDER_STEPS = 1000;
@@ -36,11 +36,13 @@ export class MemoryPart implements Part {
   private _allocators: readonly Allocator[] = [];
   private _picked = 0;
   private _curve: Curve | null = null;
-  private _originPs = 0;
+  private _span: readonly [number, number] = [0, 0];
   private _momentPs: number | null = null;
   private _dragged: readonly [number, number] | null = null;
   private _isToCapacity = false;
   private _table: unknown = null;
+  private _isInPage = false;
+  private _isDrawn = false;
   private _mark: Model | null = null;
 
   constructor(private readonly _frame: AnswerFrame) {
@@ -55,7 +57,7 @@ export class MemoryPart implements Part {
           table: _frame.answer.table,
           allocator: this._allocator as Allocator,
           curve: this._curve as Curve,
-          originPs: this._originPs,
+          span: this._span,
           momentPs: this._momentPs,
           isToCapacity: this._isToCapacity,
           clicked: (timePs) => this._look(timePs),
@@ -94,7 +96,8 @@ export class MemoryPart implements Part {
   }
 
   start(): void {
-    this._chart.start();
+    this._isInPage = true;
+    this._drawAgain();
   }
 
   /** The rows that are shown do not matter: a curve without some of its events would be wrong. */
@@ -111,7 +114,7 @@ export class MemoryPart implements Part {
         (part, index) => part === [before?.host, before?.device, before?.name][index]
       )
     );
-    this._originPs = originOf(table);
+    this._span = spanOf(table);
     const hosts = new Set(this._allocators.map(({ host }) => host)).size;
     this._picker.replaceChildren(
       ...this._allocators.map((allocator, index) =>
@@ -135,8 +138,12 @@ export class MemoryPart implements Part {
     return this._allocators[this._picked];
   }
 
+  private get _originPs(): number {
+    return this._span[0];
+  }
+
   private get _lastPs(): number {
-    return this._curve?.timePs[this._curve.timePs.length - 1] ?? this._originPs;
+    return this._span[1];
   }
 
   private _pick(index: number): void {
@@ -213,7 +220,15 @@ export class MemoryPart implements Part {
 
   private _drawAgain(): void {
     this._toCapacity.setAttribute('aria-pressed', String(this._isToCapacity));
-    void this._chart.redraw();
+    if (!this._isInPage || this._allocator === undefined) {
+      return;
+    }
+    if (this._isDrawn) {
+      void this._chart.redraw();
+    } else {
+      this._isDrawn = true;
+      this._chart.start();
+    }
   }
 }
 

@@ -94,9 +94,8 @@ export function roofsText(roofs: readonly (Roof & { readonly names?: string })[]
   return rates
     .map(([value = '', unit = '', label = ''], index) => {
       const [, nextUnit, nextLabel] = rates[index + 1] ?? [];
-      return [value, unit === nextUnit ? '' : unit, label === nextLabel ? '' : label]
-        .filter(Boolean)
-        .join(' ');
+      const isSaidNext = unit === nextUnit && label === nextLabel;
+      return isSaidNext ? value : `${value} ${unit} ${label}`;
     })
     .join(' · ');
 }
