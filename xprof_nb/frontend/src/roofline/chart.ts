@@ -28,6 +28,8 @@ import {
 
 const HEIGHT_PX = 420;
 const AXIS_PX = 60;
+/** Below this, only the roofs that points are held against have labels; hovering names the others. */
+const NARROW_PX = 640;
 /** Of a label above a line and one below the line above it. */
 const LABEL_PX = 30;
 /** Roofs go on far beyond what is in view. */
@@ -155,7 +157,9 @@ export class RooflineChart implements Part {
     const [main, others] = [true, false].map((isMain) =>
       memory.filter(({ name, isOther }) => !isOther && (name === this._level) === isMain)
     ) as [Roof[], Roof[]];
-    for (const near of [main, ...clusters(others, ({ value }) => value, labelFactor(y))]) {
+    const isNarrow = this.node.clientWidth < NARROW_PX;
+    const told = isNarrow ? [] : clusters(others, ({ value }) => value, labelFactor(y));
+    for (const near of [main, ...told]) {
       const lowest = near[near.length - 1];
       const at = lowest === undefined ? Number.NaN : Math.max(x[0] * 1.15, (y[0] * 1.5) / lowest.value);
       if (lowest !== undefined && at < x[1]) {
