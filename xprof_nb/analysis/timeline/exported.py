@@ -56,9 +56,8 @@ def points(content: Samples | Rates, timeline: Timeline, box: Box) -> Iterable[t
         start_ps, value = content.start_ps, content.value
         inside = slice(None) if box.window_ps is None else slice(*np.searchsorted(start_ps, (begin, end)))
         return zip(start_ps[inside].tolist(), value[inside].tolist(), strict=True)
-    bits = bucket_bits(begin, end, CURVE_POINTS)
-    steps = content.within(begin, end, bits, 4 * CURVE_POINTS)
-    return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True) if steps is not None else ()
+    steps = content.within(begin, end, bucket_bits(begin, end, CURVE_POINTS))
+    return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True)
 
 
 def earliest_ps(profile: ProfileData, timeline: Timeline) -> int:
