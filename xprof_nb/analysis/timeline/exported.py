@@ -56,8 +56,7 @@ def points(content: Samples | Rates, timeline: Timeline, box: Box) -> Iterable[t
         start_ps, value = content.start_ps, content.value
         inside = slice(None) if box.window_ps is None else slice(*np.searchsorted(start_ps, (begin, end)))
         return zip(start_ps[inside].tolist(), value[inside].tolist(), strict=True)
-    bits = bucket_bits(begin, end, CURVE_POINTS)
-    steps = content.within(begin, end, bits)
+    steps = content.within(begin, end, bucket_bits(begin, end, CURVE_POINTS))
     return zip(steps.start_ps.tolist(), steps.value.tolist(), strict=True)
 
 
