@@ -96,6 +96,28 @@ export function stringAt(table: Columns, name: string, row: number): string | nu
   return column?.values[column.codes[row] ?? -1] ?? null;
 }
 
+/** A table of rows given as objects; what one leaves out is missing. */
+export function fromRows(rows: readonly { readonly [name: string]: Json | undefined }[]): Columns {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const numbers = new Map<string, Numbers>();
+  const strings = new Map<string, Strings>();
+  for (const name of names) {
+    const cells = rows.map((row) => row[name] ?? null);
+    if (cells.some((cell) => typeof cell === 'string')) {
+      strings.set(name, {
+        codes: Int32Array.from(cells, (cell, index) => (cell === null ? -1 : index)),
+        values: cells.map((cell) => String(cell ?? ''))
+      });
+    } else {
+      numbers.set(
+        name,
+        Float64Array.from(cells, (cell) => (cell === null ? Number.NaN : Number(cell)))
+      );
+    }
+  }
+  return { rows: rows.length, names, meta: {}, numbers, strings };
+}
+
 function viewOf(data: ArrayBufferView): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }

@@ -49,6 +49,8 @@ export interface AnswerSpec {
   readonly label: string;
   /** The columns of its table; all when left out. */
   readonly columns?: readonly (string | FieldOptions)[];
+  /** What the table is called where the parts say most of it: it stays folded until somebody opens it. */
+  readonly folded?: string;
   /** What stands above the table. */
   parts?(frame: AnswerFrame): readonly Part[];
   /** Switches beside the filter. */
@@ -280,15 +282,7 @@ export class AnswerFrame implements Mounted {
       this._notes,
       this._narrowed.node,
       ...this._parts.map((part) => part.node),
-      h(
-        'div',
-        { class: 'jp-XprofAnswer-bar' },
-        ...(this._spec.tools?.(this) ?? []),
-        this._filter,
-        this._counted,
-        columnChooser(this.grid)
-      ),
-      this.grid.node,
+      ...this._composeTable(),
       this._empty,
       this._tasks.node,
       this._help.node
@@ -301,6 +295,21 @@ export class AnswerFrame implements Mounted {
       event.stopPropagation();
     });
     return root;
+  }
+
+  private _composeTable(): readonly Node[] {
+    const bar = h(
+      'div',
+      { class: 'jp-XprofAnswer-bar' },
+      ...(this._spec.tools?.(this) ?? []),
+      this._filter,
+      this._counted,
+      columnChooser(this.grid)
+    );
+    const { folded } = this._spec;
+    return folded === undefined
+      ? [bar, this.grid.node]
+      : [h('details', { class: 'jp-XprofAnswer-folded' }, h('summary', {}, folded), bar, this.grid.node)];
   }
 
   private _menu() {

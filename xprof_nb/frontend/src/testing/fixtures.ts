@@ -43,24 +43,4 @@ export class FakeHost implements Host {
   }
 }
 
-/** A table with the rows of the op profile given as objects; what is left out is missing. */
-export function rowsTable(rows: readonly Record<string, number | string>[]): Columns {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)));
-  const numbers = new Map<string, Float64Array>();
-  const strings = new Map<string, { codes: Int32Array; values: string[] }>();
-  for (const name of names) {
-    const cells = rows.map((row) => row[name]);
-    if (cells.some((cell) => typeof cell === 'string')) {
-      strings.set(name, {
-        codes: Int32Array.from(cells, (cell, index) => (cell === undefined ? -1 : index)),
-        values: cells.map((cell) => String(cell ?? ''))
-      });
-    } else {
-      numbers.set(
-        name,
-        Float64Array.from(cells, (cell) => Number(cell ?? Number.NaN))
-      );
-    }
-  }
-  return { rows: rows.length, names: [...names], meta: {}, numbers, strings };
-}
+export { fromRows as rowsTable } from '../columns';
