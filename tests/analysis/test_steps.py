@@ -132,6 +132,29 @@ def test_marks_on_the_host_own_the_work_they_launched(tmp_path: Path) -> None:
     assert profile.ops(step=41).frame["occurrences"].tolist() == [1]
 
 
+def test_a_step_whose_work_runs_beside_that_of_the_one_before_begins_with_it(tmp_path: Path) -> None:
+    """Work of the first step ends last, after all of the second: that one did not take no time."""
+    space = SpaceBuilder()
+    core = Core(space)
+    core.op("fusion.1", "loop fusion")
+    line = core.plane.line("XLA Modules")
+    spans = [(5, 10), (16, 10), (20, 2), (40, 10)]
+    for n, (start, length) in enumerate(spans):
+        line.event("jit_f(7)", start * US, length * US, _ct=12, _c=100 + n)
+    core.ops([("fusion.1", start, length) for start, length in spans])
+    host = space.plane("/host:CPU")
+    python, pool = host.line("python"), host.line("pool")
+    for n, step in enumerate((0, 0, 1, 2)):
+        if n != 1:
+            python.event("train", (4 * step) * US, 3 * US, step_num=step, _r=1)
+        python.event("Execute", (4 * step) * US + 1000 * (n + 1), 500, _pt=5, _p=7 + n)
+        pool.event("Scheduled", (n + 50) * US, 5000, _ct=5, _c=7 + n)
+        pool.event("DoEnqueueProgram", (n + 50) * US + 100, 100, _pt=12, _p=100 + n)
+    frame = xp.open(space.write(tmp_path)).steps().frame
+    assert frame["start_ps"].tolist() == [0, 20 * US, 26 * US]
+    assert frame["step_time_ps"].tolist()[:2] == [20 * US, 6 * US]
+
+
 def test_an_annotation_around_steps_is_no_step(tmp_path: Path) -> None:
     space = SpaceBuilder()
     python = space.plane("/host:CPU").line("python")

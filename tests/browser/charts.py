@@ -1,8 +1,10 @@
-"""What BokehJS has drawn: its own documents, read back."""
+"""Charts as a person meets them: what BokehJS was given to draw, where it lies on the screen, what hovering says."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -16,9 +18,14 @@ DATA = """name => {
   const columns = Object.entries(glyph.data_source.data);
   return Object.fromEntries(columns.map(([key, column]) => [key, [...column].map(plain)]));
 }"""
+# Columns of what a chart draws first.
+DRAWN = """chart => Object.fromEntries(Object.entries(
+  Bokeh.documents.at(chart).roots()[0].renderers[0].data_source.data).map(([key, column]) => [key, [...column]]))"""
+LEVELS = """chart => Bokeh.documents.at(chart).roots()[0].center
+  .filter((each) => each.location !== undefined).map((each) => each.location)"""
 # Where a point of a plot is, in pixels from the corner of the page.
-PLACE = """([x, y]) => {
-  const [view] = Object.values(Bokeh.index).filter(one => one.model.type === 'Plot').slice(-1);
+PLACE = """([x, y, chart]) => {
+  const view = Bokeh.index.find_one(Bokeh.documents.at(chart).roots()[0]);
   const { x_scale, y_scale } = view.frame;
   const box = view.canvas_view.el.getBoundingClientRect();
   return [box.left + x_scale.compute(x), box.top + y_scale.compute(y)];
@@ -31,6 +38,11 @@ RANGE = """axis => {
 }"""
 
 
+def wait(area: Locator) -> None:
+    """Wait until a chart is drawn in a part of the page."""
+    expect(area.locator(".jp-XprofChart canvas").first).to_be_visible()
+
+
 def wait_for_chart(page: Page) -> None:
     """Wait until a chart is on screen."""
     page.wait_for_function("window.Bokeh !== undefined && Bokeh.documents.length > 0")
@@ -40,6 +52,18 @@ def wait_for_chart(page: Page) -> None:
 def data(page: Page, name: str) -> dict[str, list[Any]] | None:
     """Return the columns that a glyph is drawn from, None where it is not drawn."""
     found: dict[str, list[Any]] | None = page.evaluate(DATA, name)
+    return found
+
+
+def drawn(page: Page, chart: int = -1) -> dict[str, list[Any]]:
+    """Return the columns that the bars of a chart are drawn from."""
+    columns: dict[str, list[Any]] = page.evaluate(DRAWN, chart)
+    return columns
+
+
+def levels(page: Page, chart: int = -1) -> list[float]:
+    """Return where the horizontal lines of a chart are."""
+    found: list[float] = page.evaluate(LEVELS, chart)
     return found
 
 
@@ -57,19 +81,27 @@ def axis(page: Page, name: str) -> list[float]:
 
 def point_at(page: Page, x: float, y: float) -> None:
     """Put the pointer on a place of the chart."""
-    page.mouse.move(*page.evaluate(PLACE, [x, y]))
+    page.mouse.move(*page.evaluate(PLACE, [x, y, -1]))
 
 
-def click(page: Page, x: float, y: float) -> None:
-    """Click a place of the chart."""
-    page.mouse.click(*page.evaluate(PLACE, [x, y]))
+def click(page: Page, x: float, y: float, chart: int = -1) -> None:
+    """Click a place of a chart."""
+    page.mouse.click(*page.evaluate(PLACE, [x, y, chart]))
+
+
+def hovered(page: Page, x: float, y: float, chart: int = -1) -> Locator:
+    """Point at a place of a chart and return what is said of it."""
+    page.mouse.move(*page.evaluate(PLACE, [x, y, chart]))
+    card = page.locator(".bk-Tooltip, .bk-tooltip").first
+    expect(card).to_be_visible()
+    return card
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
     """Drag from a place of the chart to another."""
-    page.mouse.move(*page.evaluate(PLACE, list(start)))
+    page.mouse.move(*page.evaluate(PLACE, [*start, -1]))
     page.mouse.down()
-    page.mouse.move(*page.evaluate(PLACE, list(end)), steps=8)
+    page.mouse.move(*page.evaluate(PLACE, [*end, -1]), steps=8)
     page.mouse.up()
 
 

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 NOTEBOOK = "explore.ipynb"
 RUNS = ("tpu-v6e-psum", "v100-tf")
 EXPLORED = [name for name, view in VIEWS.items() if view.explored]
+DRAWN = ".jp-Overview-tile, .jp-XprofGrid-row, .jp-XprofTree-row, .jp-Timeline-body, .jp-XprofEmpty, svg"
 RUN_TIMEOUT_MS = 120_000
 
 
@@ -43,7 +44,7 @@ def test_every_view_is_in_a_page_from_disk(open_page, cpu_profile, corpus, tmp_p
     for view in EXPLORED:
         place = open_tab(area, view)
         expect(place.locator(".jp-XprofChart .jp-XprofStatus")).to_have_count(0)
-        place.locator(".jp-XprofGrid-row, .jp-XprofTree-row, .jp-Timeline-body, .jp-XprofEmpty, svg").first.wait_for()
+        place.locator(DRAWN).first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{view} is cut"
         screenshot(page, f"explore-{run}-{view}-{scheme}")
 

@@ -101,16 +101,16 @@ class _PartMoves:
         self.compute = {int(row): compute_moments(profile, part.trace, int(row)) for row in part.devices}
         self.steps = self._measured_steps(selection)
         self.step_bounds = {
-            int(device): (steps["start_ps"].to_numpy(np.int64), steps["until_ps"].to_numpy(np.int64))
+            int(device): (steps["device_start_ps"].to_numpy(np.int64), steps["until_ps"].to_numpy(np.int64))
             for device, steps in self.steps.groupby("device_row")
         }
 
     def _measured_steps(self, selection: Selection) -> pd.DataFrame:
-        """Return the chosen steps that means are made of, with ``until_ps`` where the next one begins."""
+        """Return the chosen steps that means are made of, with ``until_ps``: the begin of the next, device's clock."""
         steps = as_frame(measured(chosen_steps(self.part.trace, selection)))
         steps = steps[steps["device_row"].isin(self.part.devices)]
         length_ps = steps["step_time_ps"].fillna(steps["duration_ps"]).astype(np.int64)
-        return steps.assign(until_ps=steps["start_ps"] + length_ps)
+        return steps.assign(until_ps=steps["device_start_ps"] + length_ps)
 
     def rows(self) -> pd.DataFrame:
         """Return a row per device and op."""
@@ -119,7 +119,7 @@ class _PartMoves:
         keys = np.array([key for _, key in self.by_op], np.int64)
         of_op = list(self.by_op.values())
         per_step = [self.exposed_in_steps(device, rows) for (device, _), rows in self.by_op.items()]
-        covered = np.array([union(self.start_ps[rows], self.end_ps[rows]).length_ps for rows in of_op], np.int64)
+        covered = np.array([self.covered_ps(rows) for rows in of_op], np.int64)
         exposed = np.array([self.exposed_ps(rows) for rows in of_op], np.int64)
         frame = as_frame(taken(self.keys, keys))
         return frame.assign(
@@ -144,6 +144,10 @@ class _PartMoves:
             return 0
         moments = union(self.start_ps[rows], self.end_ps[rows])
         return moments.length_ps - moments.common_ps(self.compute[int(self.spans["device_row"].iat[rows[0]])])
+
+    def covered_ps(self, rows: Rows) -> int:
+        """Return the time in which any of some movements of one device went on."""
+        return union(self.start_ps[rows], self.end_ps[rows]).length_ps
 
     def exposed_by_step(self, kinds: NDArray[np.bool_]) -> pd.DataFrame:
         """Return ``step, length_ps, exposed_ps`` of each whole step and device, for movements of some kinds."""
@@ -212,22 +216,41 @@ def _summary(frame: pd.DataFrame, found: list[_PartMoves]) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "device_count": devices,
         "exposed_means": EXPOSED_MEANS,
+        **_link(found),
         "by_kind": by_kind,
         **_per_step(steps, ""),
         **_per_step(copies, "copy_"),
-        "steps": steps.head(_MOST_STEPS).to_dict("records") if len(steps) else [],
+        "steps": _joined(steps, copies).head(_MOST_STEPS).to_dict("records") if len(steps) else [],
     }
     summary["sentence"] = _sentence(by_kind, summary)
     return summary
 
 
+def _link(found: list[_PartMoves]) -> dict[str, Any]:
+    """Return the peak that bandwidths are measured against, and who states it."""
+    peaks = (each.part.trace.devices[row].peaks.link for each in found for row in each.part.devices)
+    peak = next((peak for peak in peaks if peak is not None), None)
+    return {
+        "link_peak_bytes_per_s": peak.value if peak else None,
+        "link_peak_label": peak.label if peak else None,
+        "link_peak_source": peak.source if peak else None,
+    }
+
+
+def _joined(steps: pd.DataFrame, copies: pd.DataFrame) -> pd.DataFrame:
+    """Return the steps with the exposed time of copies beside that of collectives."""
+    return steps.merge(copies[["step", "exposed_ps"]].rename(columns={"exposed_ps": "copy_exposed_ps"}), on="step")
+
+
 def _of_kind(kind: str, rows: pd.DataFrame, found: list[_PartMoves]) -> dict[str, Any]:
     """Return the sums of one kind; exposed time counts overlapping ops of the kind once."""
-    exposed = 0
+    exposed = covered = 0
     for each in found:
         mine = (each.keys["kind"] == kind)[each.spans["key"]]
         devices = each.spans["device_row"].to_numpy()
-        exposed += sum(each.exposed_ps(np.flatnonzero(mine & (devices == row))) for row in np.unique(devices[mine]))
+        of_devices = [np.flatnonzero(mine & (devices == row)) for row in np.unique(devices[mine])]
+        exposed += sum(each.exposed_ps(of_device) for of_device in of_devices)
+        covered += sum(each.covered_ps(of_device) for of_device in of_devices)
     steps = _by_step(found, kind=kind)
     payload = (rows["payload_bytes"] * rows["occurrences"]).sum(min_count=1)
     return {
@@ -235,9 +258,18 @@ def _of_kind(kind: str, rows: pd.DataFrame, found: list[_PartMoves]) -> dict[str
         "occurrences": int(rows["occurrences"].sum()),
         "time_ps": int(rows["time_ps"].sum()),
         "exposed_time_ps": int(exposed),
+        "exposed_fraction": exposed / covered if covered else None,
         "payload_bytes": None if pd.isna(payload) else float(payload),
         "exposed_per_step_ps": float(steps["exposed_ps"].mean()) if len(steps) else None,
+        **{name: _mean_rate(rows, name) for name in ("algorithm_bytes_per_s", "bus_bytes_per_s", "link_utilization")},
     }
+
+
+def _mean_rate(rows: pd.DataFrame, name: str) -> float | None:
+    """Return a rate over the time of the ops that have it: bytes of all over time of all."""
+    known = rows[rows[name].notna()]
+    time_ps = float(known["time_ps"].sum())
+    return float((known[name] * known["time_ps"]).sum()) / time_ps if time_ps else None
 
 
 def _by_step(found: list[_PartMoves], copies: bool | None = None, kind: str | None = None) -> pd.DataFrame:

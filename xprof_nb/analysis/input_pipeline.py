@@ -20,7 +20,7 @@ from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.trace import HostTrace
 
 COLUMNS = ["host", "device", "step", "name", "kind", "start_ps", "step_time_ps", *(f"{part}_ps" for part in PARTS),
-           "compute_16bit_ps", "input_fraction", "is_partial"]  # fmt: skip
+           "compute_16bit_ps", "input_fraction", "is_compiling", "is_partial", "cut"]  # fmt: skip
 INPUT_PARTS = ("infeed", "host_input", "host_to_device")
 OUTPUT_PARTS = ("outfeed", "device_to_host")
 MODERATE_FRACTION, HIGH_FRACTION = 0.05, 0.2
@@ -49,7 +49,8 @@ def input_pipeline(profile: ProfileData, selection: Selection, like_xprof: bool)
     column that applies, so the columns of a row add up to its time; `DEFINITIONS` says what each counts and the
     summary repeats it. ``compute_16bit_ps`` is the part of ``compute_ps`` with 16-bit results, missing where the
     profile does not state what ops compute. ``input_fraction`` is the share of infeed, the host's input pipeline and
-    transfers to the device. A program is input-bound if 5 % of a step, highly if 20 %, wait for input.
+    transfers to the device; means leave out steps that are partial or compiling. A program is input-bound if 5 % of a
+    step, highly if 20 %, wait for input.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def input_pipeline(profile: ProfileData, selection: Selection, like_xprof: bool)
 
 def _of_host(profile: ProfileData, trace: HostTrace, steps: Columns) -> Columns:
     length_ps = np.where(np.isnan(steps["step_time_ps"]), steps["duration_ps"], steps["step_time_ps"]).astype(np.int64)
-    begin, until = steps["start_ps"], steps["start_ps"] + length_ps
+    begin, until = steps["device_start_ps"], steps["device_start_ps"] + length_ps
     parts = {part: np.zeros(len(begin), np.int64) for part in PARTS}
     half_ps = np.full(len(begin), np.nan)
     for device in np.unique(steps["device_row"]).tolist():
@@ -88,6 +89,7 @@ def _of_host(profile: ProfileData, trace: HostTrace, steps: Columns) -> Columns:
         **{f"{part}_ps": time_ps for part, time_ps in parts.items()},
         "compute_16bit_ps": half_ps,
         "input_fraction": waited / np.where(length_ps > 0, length_ps, np.nan),
+        "is_compiling": steps["compile_time_ps"] > 0,
     }
 
 

@@ -195,13 +195,19 @@ def _bound_by(rated: Columns) -> str | None:
 
 def _top_ops(rated: Columns, busy_ps: float) -> list[dict[str, Any]]:
     top = heaviest_first(rated["self_time_ps"], rated["op"])[:TOP]
-    wanted = ["program", "op", "category", "framework_op", "source", "occurrences", "self_time_ps", "time_fraction"]
-    wanted += ["flops_per_s", "flops_utilization", "hbm_utilization", "bound_by"]
+    wanted = ["program", "op", "category", "work_kind", "framework_op", "source", "occurrences", "self_time_ps"]
+    wanted += ["time_fraction", "flops_per_s", "flops_utilization", "hbm_utilization", "bound_by"]
     rows = zip(*(rated[name][top].tolist() for name in wanted), strict=True)
+    programs = [str(program_id) for program_id in rated["program_id"][top].tolist()]
     known = [{name: value for name, value in zip(wanted, row, strict=True) if value == value} for row in rows]  # noqa: PLR0124
     return [
-        {**dict.fromkeys(wanted), **row, "busy_fraction": row["self_time_ps"] / busy_ps if busy_ps else None}
-        for row in known
+        {
+            **dict.fromkeys(wanted),
+            **row,
+            "program_id": program_id,
+            "busy_fraction": row["self_time_ps"] / busy_ps if busy_ps else None,
+        }
+        for program_id, row in zip(programs, known, strict=True)
     ]
 
 

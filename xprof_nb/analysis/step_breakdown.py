@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.collective_ops import ASYNC_COPY, HOST_OFFLOAD, HOST_TRANSFER, moving_keys
+from xprof_nb.analysis.device_clock import by_device
 from xprof_nb.analysis.moving_spans import are_halves
 from xprof_nb.analysis.op_identity import described_keys, readable_program
 from xprof_nb.formats.gpu.names import collective
@@ -58,7 +59,7 @@ _TO, _FROM = ("infeed", "host recv"), ("outfeed", "host send")
 
 
 def breakdown(profile: ProfileData, trace: HostTrace, device: int, begin: Ints, end: Ints) -> dict[str, Ints]:
-    """Return for each span of the host's clock the time that each of `PARTS` had, in ps; a row sums to its length."""
+    """Return for each span of the device's clock the time that each of `PARTS` had, in ps; a row sums to its length."""
     counted = union(begin[:0], end[:0])
     before = np.zeros(len(begin), np.int64)
     columns: dict[str, Ints] = {}
@@ -79,7 +80,7 @@ def half_precision_moments(profile: ProfileData, trace: HostTrace, device: int) 
     half = _half_precision_keys(trace, profile)
     if half is None:
         return None
-    begin, end = on_host_clock(trace)
+    begin, end = trace.ops.start_ps, trace.ops.start_ps + trace.ops.duration_ps
     computes = half & (_places(trace, profile) == ON_DEVICE.index("compute"))
     rows = np.flatnonzero((trace.ops.device == device) & computes[trace.ops.key])
     return union(begin[rows], end[rows])
@@ -99,17 +100,17 @@ def _half_precision_keys(trace: HostTrace, profile: ProfileData) -> NDArray[np.b
     return np.array([dtype in {"bf16", "f16"} for dtype in dtypes], np.bool_) if any(dtypes) else None
 
 
-def on_host_clock(trace: HostTrace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return begin and end of the ops on the host's clock; on a CPU, which has no other, up to the asynchronous end."""
-    ops = trace.ops
-    is_cpu = bool(trace.devices) and trace.devices[0].backend == "cpu"
-    return ops.host_start_ps, ops.host_start_ps + (ops.duration_ps if is_cpu else ops.host_duration_ps)
-
-
 def _moments(profile: ProfileData, trace: HostTrace, device: int) -> dict[str, Moments]:
     on_gpu = trace.devices[device].backend == "gpu" if device >= 0 else False
     ran = _of_kernels(trace, device) if on_gpu else _of_ops(profile, trace, device)
-    return {**dict(zip(ON_DEVICE, ran, strict=True)), **_on_host(trace)}
+    on_host = {name: _by_device(trace, device, moments) for name, moments in _on_host(trace).items()}
+    return {**dict(zip(ON_DEVICE, ran, strict=True)), **on_host}
+
+
+def _by_device(trace: HostTrace, device: int, moments: Moments) -> Moments:
+    begin_ps = by_device(trace, device, moments.begin_ps)
+    is_one_clock = begin_ps is moments.begin_ps
+    return moments if is_one_clock else union(begin_ps, by_device(trace, device, moments.end_ps))
 
 
 @kept_with_first
@@ -125,7 +126,7 @@ def _on_host(trace: HostTrace) -> dict[str, Moments]:
 def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments]:
     ops, spans = trace.ops, trace.spans
     place = _places(trace, profile)
-    begin, end = on_host_clock(trace)
+    begin, end = ops.start_ps, ops.start_ps + ops.duration_ps
     half = are_halves(profile, trace)
     mine = (ops.device == device) & ~ops.contains & ~half[ops.key]
     moving = spans.device == device
@@ -133,8 +134,8 @@ def _of_ops(profile: ProfileData, trace: HostTrace, device: int) -> list[Moments
     for number in range(len(ON_DEVICE)):
         rows = mine & (place == number)[ops.key]
         whole = moving & (place == number)[spans.key] if number else np.zeros(len(spans), np.bool_)
-        until = spans.host_start_ps + spans.host_duration_ps
-        found.append(union(np.append(begin[rows], spans.host_start_ps[whole]), np.append(end[rows], until[whole])))
+        until = spans.start_ps + spans.duration_ps
+        found.append(union(np.append(begin[rows], spans.start_ps[whole]), np.append(end[rows], until[whole])))
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.device_clock import lengths_by_device
 from xprof_nb.analysis.link_traffic import link_bytes
 from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.ops import COSTS, corrected
@@ -63,7 +64,7 @@ def _of_host(part: HostPart, costs: Mapping[str, NDArray[np.float64]]) -> Column
         total = np.bincount(step, np.nan_to_num(each) * times, minlength=count)
         known = np.bincount(step, np.isfinite(each), minlength=count) > 0
         sums[name] = np.where(known, total, np.nan)
-    time_ps = spans["duration_ps"].astype(np.float64)
+    time_ps = lengths_by_device(trace)[1].astype(np.float64)
     columns = {"step": spans["step"], "name": spans["name"], "time_ps": time_ps, **sums}
     return taken(columns, np.isin(spans["device_row"], part.devices) & ~spans["is_partial"])
 

@@ -24,8 +24,9 @@ def step_spans(trace: HostTrace) -> Columns:
     """Return the steps of a host, one row per device and step, by device and time; not to be changed.
 
     A marked step begins with its mark, or when the device has finished the step before it, since work is launched
-    ahead; it ends with its mark or with its last op, whichever is later. A step the runtime recorded for a device, and
-    an inferred one, last as long as recorded, or from the first to the last of its program runs.
+    ahead, or has begun this one, where steps overlap; it ends with its mark or its last op, whichever is later. A step
+    the runtime recorded for a device, and an inferred one, last as long as recorded, or from the first to the last of
+    its program runs.
 
     Returns
     -------
@@ -60,15 +61,19 @@ def _marked(trace: HostTrace) -> Columns:
     devices = [row for row, device in enumerate(trace.devices) if not device.kind]
     by_mark = ops.step if (ops.step >= 0).any() else _marks_by_time(ops.host_start_ps, start, end, inner)
     worked_until = np.full((len(trace.devices), len(marks)), np.iinfo(np.int64).min)
+    worked_from = np.full_like(worked_until, np.iinfo(np.int64).max)
     mine = by_mark >= 0
     op_end = ops.host_start_ps + np.maximum(ops.host_duration_ps, ops.duration_ps)
     at = np.ravel_multi_index((ops.device[mine], by_mark[mine]), worked_until.shape)
     np.maximum.at(worked_until.reshape(-1), at, op_end[mine])  # faster along one axis
+    np.minimum.at(worked_from.reshape(-1), at, ops.host_start_ps[mine])
     parts = []
     for device in devices or [-1]:
         last = np.maximum(end, worked_until[device, inner]) if device >= 0 else end
         last = np.maximum.accumulate(last) if len(last) else last
-        begun = np.maximum(start, np.append(np.iinfo(np.int64).min, last[:-1]))
+        free = np.append(np.iinfo(np.int64).min, last[:-1])
+        begun = np.maximum(start, np.minimum(free, worked_from[device, inner]) if device >= 0 else free)
+        begun = np.maximum.accumulate(begun) if len(begun) else begun
         parts.append(_columns(marks.number[inner], marks.name[inner], "marked", np.full(len(inner), device), inner,
                               begun, np.maximum(last, begun)))  # fmt: skip
     return stacked(parts)

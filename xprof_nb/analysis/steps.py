@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xprof_nb.analysis.device_clock import lengths_by_device
 from xprof_nb.analysis.selection import Selection, checked_hosts, is_chosen, program_rows
 from xprof_nb.analysis.step_spans import CUT, step_spans, steps_of_ops
 from xprof_nb.model import units
@@ -43,7 +44,8 @@ def steps(profile: ProfileData, selection: Selection) -> Answer:
     """Return one row per step and device, by host, device and time.
 
     ``step_time_ps`` runs from the start of a step to the start of the next, so gaps between steps count; it is missing
-    for the last one. ``duration_ps`` is the step alone, ``busy_time_ps`` the device time its ops account for and
+    for the last one. ``duration_ps`` is the step alone. Both are by the clock of the device, where it has one of its
+    own; ``start_ps`` is by the host's. ``busy_time_ps`` is the device time its ops account for and
     ``idle_time_ps`` the rest of the duration. ``compile_time_ps`` is how long the host compiled between its start and
     the next. Partial steps (``cut`` says where) and steps with a compilation are left out of the means.
 
@@ -64,20 +66,31 @@ def measured(columns: Columns) -> Columns:
 
 
 def chosen_steps(trace: HostTrace, selection: Selection) -> Columns:
-    """Return the chosen steps of a host: `COLUMNS`, ``device_row``, and ``row``, that of `step_spans`."""
+    """Return the chosen steps of a host.
+
+    Returns
+    -------
+    Columns
+        `COLUMNS`, ``device_row``, ``row`` (that of `step_spans`), ``device_start_ps``, ``end_ps`` (host's clock).
+    """
     spans = step_spans(trace)
-    start_ps, duration_ps, device_row = (spans[name] for name in ("start_ps", "duration_ps", "device_row"))
+    start_ps, device_row = spans["start_ps"], spans["device_row"]
+    end_ps = start_ps + spans["duration_ps"]
+    device_start_ps, duration_ps = lengths_by_device(trace)
     count = len(start_ps)
     goes_on = np.append(device_row[1:] == device_row[:-1], False)[:count]
-    following = np.where(goes_on, np.roll(start_ps, -1), np.nan)
+    following = np.where(goes_on, np.roll(device_start_ps, -1), np.nan)
     busy_ps = np.where(device_row < 0, np.nan, _busy_times(trace, count))
-    until_ps = np.where(goes_on, np.roll(start_ps, -1), start_ps + duration_ps)
+    until_ps = np.where(goes_on, np.roll(start_ps, -1), end_ps)
     columns = {
         **spans,
         "row": np.arange(count),
         "host": np.full(count, trace.host, object),
         "device": np.array([*(device.name for device in trace.devices), None], object)[device_row],
-        "step_time_ps": following - start_ps,
+        "duration_ps": duration_ps,
+        "device_start_ps": device_start_ps,
+        "end_ps": end_ps,
+        "step_time_ps": following - device_start_ps,
         "busy_time_ps": busy_ps,
         "idle_time_ps": np.maximum(duration_ps - busy_ps, 0),
         "compile_time_ps": _compile_times(trace, start_ps, until_ps),
@@ -98,7 +111,7 @@ def _chosen(trace: HostTrace, columns: Columns, selection: Selection) -> Columns
     if selection.window_ps is None:
         return taken(columns, keep)
     begin, end = selection.window_ps
-    start_ps, until_ps = columns["start_ps"], columns["start_ps"] + columns["duration_ps"]
+    start_ps, until_ps = columns["start_ps"], columns["end_ps"]
     outside = (start_ps < begin) | (until_ps > end)
     cut = np.where(outside, CUT_BY_WINDOW, columns["cut"])
     marked = {**columns, "is_partial": columns["is_partial"] | outside, "cut": cut}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__
 from xprof_nb.errors import ProfileError, UsageError
-from xprof_nb.snapshot import graph, op_profile, tables, timeline
+from xprof_nb.snapshot import also, graph, op_profile, tables, timeline
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped, json_bytes, json_safe
 from xprof_nb.snapshot.views import VIEWS, View
 
@@ -62,7 +62,7 @@ def build(
         of the query ``op_details``. A timeline has no details but ``extra``, whose ``windows`` are tables as well:
         the whole of it and the window shown first, then parts as long as the bytes last. The ``extra`` of an op
         profile holds the ``spread`` of its nodes and that of ``graph`` its ``edges``, tables too; that of ``explore``
-        the payloads of the other ``views``.
+        the payloads of the other ``views``, that of a view which draws other questions' answers too these ``answers``.
 
     Raises
     ------
@@ -101,12 +101,14 @@ def build(
         payload["details"] = op_profile.details(data, answer.frame, params, left)
     elif view == "explore":
         payload["extra"] = {"views": _views(data, params, left)}
+    elif VIEWS[view].also:
+        payload["extra"] = {"answers": also.answers(data, VIEWS[view].also, params, left)}
     return payload
 
 
 def build_live(data: ProfileData, view: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the payload of a view for a host that can be asked for more, which needs no other views with it."""
-    most_bytes = 0 if view == "explore" else LARGEST_PAYLOAD_BYTES
+    """Return the payload of a view for a host that can be asked for more, which needs no other answers with it."""
+    most_bytes = 0 if view == "explore" or VIEWS[view].also else LARGEST_PAYLOAD_BYTES
     return build(data, view, params, most_bytes, timeline.LARGEST_LIVE_TRACKS_BYTES)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LARGEST_TABLE_BYTES = 110_000
 LARGEST_SUMMARY_BYTES = 60_000
-LIST_LENGTHS = (5000, 1000, 250, 100, 24)
+LIST_LENGTHS = (5000, 1000, 250, 100, 24, 4)
 MOST_ROWS = 2000
 FEWEST_ROWS = 10
 SHORT_NAME = 60
@@ -41,6 +41,13 @@ def _heaviest(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     return pruned(frame, rows, "self_time_ps") if "depth" in frame else frame.head(rows)
 
 
+def whole_steps(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Return every n-th step on all of its devices: the first rows would be those of one device."""
+    stride = -(-len(frame) // max(rows, 1))
+    numbers = frame["step"].rank(method="dense") - 1
+    return frame[numbers % stride == 0].head(rows)
+
+
 def _with_thinned_curve(summary: Mapping[str, Any], most: int) -> dict[str, Any]:
     curve = {"curve": largest_of_stretches(summary["curve"], "live_bytes", most)} if "curve" in summary else {}
     return {**summary, **curve}
@@ -57,6 +64,8 @@ PICKS: Mapping[str, Pick] = {
     "graph": graph.nearest,
     "memory": curves,
     "roofline": points,
+    "input_pipeline": whole_steps,
+    "steps": whole_steps,
 }
 """Which rows of a question's answer to keep, of so many at most, where the first ones would mislead."""
 Shorten = Callable[[Mapping[str, Any], int], dict[str, Any]]
@@ -78,14 +87,19 @@ class Fitted(NamedTuple):
 def fitting_rows(data: ProfileData, view: str, params: Mapping[str, Any]) -> Fitted:
     """Return the answer, and as many of its rows as `LARGEST_TABLE_BYTES` hold in their wire form."""
     answer = queries.ask(data, view, params)
-    told = answer.frame.loc[:, [len(answer.frame) == 0 or column.notna().any() for _, column in answer.frame.items()]]
+    return Fitted(answer, *fitting_table(answer.frame, view, LARGEST_TABLE_BYTES))
+
+
+def fitting_table(frame: pd.DataFrame, view: str, most_bytes: int) -> tuple[pd.DataFrame, str]:
+    """Return as many rows of a question's frame as so many bytes hold in their wire form, and that form."""
+    told = frame.loc[:, [len(frame) == 0 or column.notna().any() for _, column in frame.items()]]
     pick = PICKS.get(view, _first)
     rows, longest = min(len(told), MOST_ROWS), LONGEST_NAME
     while True:
         kept = pick(told, rows)
         table = base64.b64encode(columns.encode(clipped_names(kept, longest))).decode("ascii")
-        if len(table) <= LARGEST_TABLE_BYTES or (rows <= FEWEST_ROWS and longest == SHORT_NAME):
-            return Fitted(answer, kept, table)
+        if len(table) <= most_bytes or (rows <= FEWEST_ROWS and longest == SHORT_NAME):
+            return kept, table
         rows, longest = (rows // 2, longest) if rows > FEWEST_ROWS else (rows, SHORT_NAME)
 
 
@@ -93,11 +107,11 @@ def _first(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     return frame.head(rows)
 
 
-def fitting_summary(view: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+def fitting_summary(view: str, summary: Mapping[str, Any], most_bytes: int = LARGEST_SUMMARY_BYTES) -> dict[str, Any]:
     """Return a summary as plain JSON, with lists as long as they fit."""
     shorter = SHORTER.get(view, _as_it_is)
     for length in LIST_LENGTHS:
         found: dict[str, Any] = bounded(json_safe(shorter(summary, length)), LONGEST_TEXT, length)
-        if json_bytes(found) <= LARGEST_SUMMARY_BYTES:
+        if json_bytes(found) <= most_bytes:
             break
     return found

@@ -20,27 +20,30 @@ class View:
         What that module asks for when it draws; see `xprof_nb.assets`.
     explored
         Whether it is among the tabs of ``explore``.
+    also
+        Questions whose answers it draws besides its own.
     """
 
     label: str
     module: str = "table"
     libraries: tuple[str, ...] = ()
     explored: bool = True
+    also: tuple[str, ...] = ()
 
 
 VIEWS: Mapping[str, View] = {
-    "overview": View("overview"),
+    "overview": View("overview", "overview", ("bokeh",), also=("input_pipeline", "memory")),
     "op_profile": View("op profile", "op_profile"),
     "trace": View("timeline", "trace"),
     "roofline": View("roofline", "roofline", ("bokeh",)),
     "memory": View("memory", "memory", ("bokeh",)),
     "buffers": View("buffers", "buffers", ("bokeh",)),
     "graph": View("graph", "graph"),
-    "steps": View("steps", "steps", ("bokeh",)),
+    "steps": View("steps", "steps", ("bokeh",), also=("input_pipeline",)),
     "framework_ops": View("framework ops", "framework_ops"),
     "kernels": View("kernels"),
-    "input_pipeline": View("input pipeline"),
-    "collectives": View("collectives"),
+    "input_pipeline": View("input pipeline", "input_pipeline", ("bokeh",)),
+    "collectives": View("collectives", "collectives", ("bokeh",)),
     "ops": View("ops"),
     "events": View("events", explored=False),
     "sql": View("SQL", explored=False),

@@ -96,11 +96,11 @@ export function stringAt(table: Columns, name: string, row: number): string | nu
   return column?.values[column.codes[row] ?? -1] ?? null;
 }
 
-/** A table of rows given as objects; what is left out, or null, is missing. */
+/** A table of rows given as objects; what one leaves out is missing. */
 export function columnsOf(rows: readonly { readonly [name: string]: Json | undefined }[]): Columns {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)));
-  const numbers = new Map<string, Float64Array>();
-  const strings = new Map<string, { codes: Int32Array; values: string[] }>();
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const numbers = new Map<string, Numbers>();
+  const strings = new Map<string, Strings>();
   for (const name of names) {
     const cells = rows.map((row) => row[name] ?? null);
     if (cells.some((cell) => typeof cell === 'string')) {
@@ -115,7 +115,7 @@ export function columnsOf(rows: readonly { readonly [name: string]: Json | undef
       );
     }
   }
-  return { rows: rows.length, names: [...names], meta: {}, numbers, strings };
+  return { rows: rows.length, names, meta: {}, numbers, strings };
 }
 
 function viewOf(data: ArrayBufferView): Uint8Array {

@@ -86,6 +86,21 @@ export function writerOf(column: string): Writer {
   return WRITERS.find(([pattern]) => pattern.test(column))?.[1] ?? PLAIN;
 }
 
+/** `54.3 ms` from a value and the unit that stands beside it. */
+export function quantity(value: number, unit: string): string {
+  const known = BY_UNIT.get(unit);
+  return known === undefined ? [count(value), unit].filter(Boolean).join(' ') : known(value);
+}
+
+const BY_UNIT: ReadonlyMap<string, (value: number) => string> = new Map([
+  ['ps', time],
+  ['fraction', percent],
+  ['FLOP', flops],
+  ['FLOP/s', flopRate],
+  ['B', bytes],
+  ['B/s', byteRate]
+]);
+
 const HEADINGS: readonly (readonly [string, string])[] = [
   ['flops_per_s', 'FLOP/s'],
   ['hbm_bytes_per_s', 'HBM B/s'],

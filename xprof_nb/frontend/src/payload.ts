@@ -86,6 +86,16 @@ export function answerOf(table: Columns): Answer {
   return { table, summary: record(table.meta.summary) as Summary, notes: texts(table.meta.notes) };
 }
 
+/** An answer that was saved with a view, for what it draws besides its own. */
+export function savedAnswer(value: Json | undefined): Answer {
+  const saved = record(value);
+  return {
+    table: readTable(text(saved.table)),
+    summary: record(saved.summary) as Summary,
+    notes: texts(saved.notes)
+  };
+}
+
 /** The error a host reports as `{kind, message, hint}`. */
 export function errorOf(value: Json | undefined): HostError {
   const error = record(value);

@@ -12,7 +12,7 @@ const table = () => import('./table/view');
 
 /** By the name of the question a view shows, in the order in which they are offered. */
 export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
-  ['overview', { label: 'overview', isExplored: true, load: table }],
+  ['overview', { label: 'overview', isExplored: true, load: () => import('./overview/view') }],
   ['op_profile', { label: 'op profile', isExplored: true, load: () => import('./op_profile/view') }],
   ['trace', { label: 'timeline', isExplored: true, load: () => import('./timeline/view') }],
   ['roofline', { label: 'roofline', isExplored: true, load: () => import('./roofline/view') }],
@@ -22,8 +22,11 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
   ['framework_ops', { label: 'framework ops', isExplored: true, load: () => import('./framework_ops/view') }],
   ['kernels', { label: 'kernels', isExplored: true, load: table }],
-  ['input_pipeline', { label: 'input pipeline', isExplored: true, load: table }],
-  ['collectives', { label: 'collectives', isExplored: true, load: table }],
+  [
+    'input_pipeline',
+    { label: 'input pipeline', isExplored: true, load: () => import('./input_pipeline/view') }
+  ],
+  ['collectives', { label: 'collectives', isExplored: true, load: () => import('./collectives/view') }],
   ['ops', { label: 'ops', isExplored: true, load: table }],
   ['events', { label: 'events', isExplored: false, load: table }],
   ['sql', { label: 'SQL', isExplored: false, load: table }],

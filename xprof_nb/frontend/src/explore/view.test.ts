@@ -18,6 +18,8 @@ class OpeningHost extends FakeHost {
   }
 }
 
+// The first view to be opened loads its modules.
+const LOADING = { timeout: 10_000 };
 const mounted: Mounted[] = [];
 
 function shown(devices: readonly string[] = ['TPU:0', 'TPU:1']) {
@@ -41,10 +43,10 @@ afterEach(() => {
 describe('the explorer', () => {
   it('begins with the overview, and opens each view once', async () => {
     const { host, tab, el } = shown();
-    await vi.waitFor(() => expect(el.querySelector('.jp-XprofAnswer')).not.toBeNull());
+    await vi.waitFor(() => expect(el.querySelector('.jp-XprofAnswer')).not.toBeNull(), LOADING);
     expect(tab('overview').getAttribute('aria-selected')).toBe('true');
     tab('op_profile').click();
-    await vi.waitFor(() => expect(el.querySelector('.jp-OpProfile')).not.toBeNull());
+    await vi.waitFor(() => expect(el.querySelector('.jp-OpProfile')).not.toBeNull(), LOADING);
     tab('overview').click();
     await vi.waitFor(() => expect(el.querySelector('.jp-XprofAnswer')).not.toBeNull());
     expect(host.opened.map(([view]) => view)).toEqual(['overview', 'op_profile']);

@@ -25,12 +25,17 @@ const COLUMNS = [
 
 export class Holders {
   readonly node: HTMLElement;
-  readonly grid = new Grid('Who held the memory', { choose: () => {}, changed: () => {} });
+  readonly grid: Grid;
   private readonly _title = h('h3', { class: 'jp-Memory-heading', attrs: { 'aria-live': 'polite' } });
   private readonly _status = h('div', {});
   private _asking: AbortController | null = null;
 
   constructor(private readonly _frame: AnswerFrame) {
+    this.grid = new Grid('Who held the memory', {
+      choose: () => {},
+      changed: () => {},
+      copy: (text) => _frame.copy(text)
+    });
     this.node = h('div', { class: 'jp-Memory-holders' }, this._title, this._status, this.grid.node);
   }
 

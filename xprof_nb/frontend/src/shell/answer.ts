@@ -56,6 +56,8 @@ export interface AnswerSpec {
   readonly label: string;
   /** The columns of its table; all when left out. */
   readonly columns?: readonly (string | FieldOptions)[];
+  /** What the table is called where the parts say most of it: it stays folded until somebody opens it. */
+  readonly folded?: string;
   /** What stands above the table. */
   parts?(frame: AnswerFrame): readonly Part[];
   /** Its own table; a plain one when left out. */
@@ -112,7 +114,7 @@ export class AnswerFrame implements Mounted {
     this.grid = new Grid(snapshot.title || _spec.label, {
       choose: (row) => this._choose(row),
       changed: () => this._shownChanged(),
-      copy: (text) => this._copy(text)
+      copy: (text) => this.copy(text)
     });
     this._filter = h('input', {
       class: 'jp-XprofAnswer-filter',
@@ -291,15 +293,7 @@ export class AnswerFrame implements Mounted {
       this._notes,
       this._narrowed.node,
       ...this._parts.filter((part) => part !== this._table).map((part) => part.node),
-      h(
-        'div',
-        { class: 'jp-XprofAnswer-bar' },
-        ...(this._spec.tools?.(this) ?? []),
-        this._filter,
-        this._counted,
-        this._table === null ? columnChooser(this.grid) : null
-      ),
-      (this._table ?? this.grid).node,
+      ...this._composeTable(),
       this._empty,
       this._tasks.node,
       this._help.node
@@ -314,19 +308,35 @@ export class AnswerFrame implements Mounted {
     return root;
   }
 
+  private _composeTable(): readonly Node[] {
+    const bar = h(
+      'div',
+      { class: 'jp-XprofAnswer-bar' },
+      ...(this._spec.tools?.(this) ?? []),
+      this._filter,
+      this._counted,
+      this._table === null ? columnChooser(this.grid) : null
+    );
+    const { folded } = this._spec;
+    const table = (this._table ?? this.grid).node;
+    return folded === undefined
+      ? [bar, table]
+      : [h('details', { class: 'jp-XprofAnswer-folded' }, h('summary', {}, folded), bar, table)];
+  }
+
   private _menu() {
     const { run } = this.host.snapshot;
     const name = fileName(`${run.name} ${this._spec.label}`, 'csv');
     const rows = 'the rows shown, full precision';
     return [
       ...this._parts.flatMap((part) => part.menu?.() ?? []),
-      { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(this.grid.tsv) },
+      { label: 'Copy table (TSV)', hint: rows, run: () => this.copy(this.grid.tsv) },
       {
         label: 'Download CSV',
         hint: rows,
         run: () => downloadText(name, this.grid.csv, 'text/csv')
       },
-      { label: 'Copy Python for the DataFrame', run: () => this._copy(this._python()) },
+      { label: 'Copy Python for the DataFrame', run: () => this.copy(this._python()) },
       { label: 'Keys (?)', run: () => this._showKeys() }
     ];
   }
@@ -339,7 +349,8 @@ export class AnswerFrame implements Mounted {
     return `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).ask("${view}"${given.join('')}).frame`;
   }
 
-  private _copy(copied: string): void {
+  /** Copy text, and say so. */
+  copy(copied: string): void {
     copyText(copied).then(
       () => this.say('Copied.'),
       (error: unknown) => this.fail(error)

@@ -1,6 +1,6 @@
 /** The columns of a plain table: what each is called, how its cells are written, sorted and exported. */
 import { type Columns, numberAt, stringAt } from '../columns';
-import { exact, heading, MISSING, writerOf } from '../format';
+import { exact, heading, MISSING, type Writer, writerOf } from '../format';
 
 export type Value = number | string | null;
 
@@ -32,8 +32,11 @@ export interface FieldOptions {
   readonly label?: string;
   readonly title?: string;
   readonly width?: number;
+  /** How a number is written, and its unit, where the row tells it and not the column's name. */
+  readonly writer?: (table: Columns, row: number) => Writer;
 }
 
+const FLAG: Writer = { unit: '', write: (value) => (value ? 'yes' : 'no') };
 const LEAST_TEXT_WIDTH = 48;
 const MOST_TEXT_WIDTH = 200;
 const MOST_NAME_WIDTH = 280;
@@ -88,14 +91,13 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
     };
   }
   const isFlag = table.numbers.get(name) instanceof Uint8Array;
-  const { unit, write } = isFlag
-    ? { unit: '', write: (value: number) => (value ? 'yes' : 'no') }
-    : writerOf(name);
+  const usual = isFlag ? FLAG : writerOf(name);
+  const writer = (row: number) => options.writer?.(table, row) ?? usual;
   const value = (row: number) => {
     const number = numberAt(table, name, row);
     return Number.isNaN(number) ? null : number;
   };
-  const text = (row: number) => write(numberAt(table, name, row));
+  const text = (row: number) => writer(row).write(numberAt(table, name, row));
   const telling = [...sample(table.rows), ...extremes(table, name)];
   const leastWidth = Math.max(LEAST_TEXT_WIDTH, widthOf(longest(telling, text)));
   return {
@@ -106,10 +108,10 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
     leastWidth,
     isText: false,
     isShown,
-    unit,
+    unit: usual.unit,
     value,
     text,
-    exact: (row) => (isFlag ? text(row) : exact(numberAt(table, name, row), unit))
+    exact: (row) => (isFlag ? text(row) : exact(numberAt(table, name, row), writer(row).unit))
   };
 }
 

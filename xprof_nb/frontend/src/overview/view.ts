@@ -1,0 +1,23 @@
+/** The overview: how well a run uses its hardware, what bounds it, and where to look next. */
+import { type Columns, stringAt } from '../columns';
+import { quantity } from '../format';
+import { answerView } from '../shell/answer';
+import { Screen } from './screen';
+
+export const mount = answerView({
+  label: 'overview',
+  folded: 'All values and what they mean',
+  columns: [
+    { name: 'name', width: 220 },
+    { name: 'value', width: 120, writer: unitOf },
+    { name: 'unit', width: 72 },
+    { name: 'definition', width: 560 }
+  ],
+  parts: (frame) => [new Screen(frame)],
+  choiceOf: () => ({})
+});
+
+function unitOf(table: Columns, row: number) {
+  const unit = stringAt(table, 'unit', row) ?? '';
+  return { unit, write: (value: number) => quantity(value, unit) };
+}
