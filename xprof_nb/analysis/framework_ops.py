@@ -28,7 +28,20 @@ _STRUCTURE = {"", "checkpoint", "rematted_computation", "remat", "remat2", "clos
 _SUMMED = ["time_ps", "self_time_ps", *COSTS, "compute_ps"]
 _SPLIT = {"forward": "forward_time_ps", "backward": "backward_time_ps"}
 COLUMNS = [
-    *("node", "parent", "depth", "key", "kind", "on", "name", "framework_op", "type", "work_kind", "direction", "is_rematted"),
+    *(
+        "node",
+        "parent",
+        "depth",
+        "key",
+        "kind",
+        "on",
+        "name",
+        "framework_op",
+        "type",
+        "work_kind",
+        "direction",
+        "is_rematted",
+    ),
     *("occurrences", "hlo_op_count", "time_ps", "self_time_ps", "time_fraction", *_SPLIT.values(), "rematted_time_ps"),
     *("flops", "flops_per_s", "flops_utilization", "bytes_accessed", "bytes_per_s", "hbm_bytes_per_s"),
     *("hbm_utilization", "arithmetic_intensity", "compute_dtype", "roof_dtype", "children_total"),
