@@ -38,7 +38,7 @@ VIEWS: Mapping[str, View] = {
     "graph": View("graph", "graph"),
     "steps": View("steps", "steps", ("bokeh",)),
     "framework_ops": View("framework ops", "framework_ops"),
-    "kernels": View("kernels"),
+    "kernels": View("kernels", "kernels"),
     "input_pipeline": View("input pipeline"),
     "collectives": View("collectives"),
     "ops": View("ops"),

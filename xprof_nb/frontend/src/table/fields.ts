@@ -42,6 +42,8 @@ const HEAD_CHARACTER_PX = 8.4;
 const CHARACTER_PX = 7.5;
 const PADDING_PX = 18;
 const ARROW_PX = 10;
+/** One that is missing in some rows travels as a number. */
+const FLAG = /^(is|uses|has)_/;
 /** How many rows, evenly spread, tell how wide a column is. */
 const SAMPLED_ROWS = 200;
 
@@ -87,10 +89,8 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
       exact: text
     };
   }
-  const isFlag = table.numbers.get(name) instanceof Uint8Array;
-  const { unit, write } = isFlag
-    ? { unit: '', write: (value: number) => (value ? 'yes' : 'no') }
-    : writerOf(name);
+  const isFlag = table.numbers.get(name) instanceof Uint8Array || FLAG.test(name);
+  const { unit, write } = isFlag ? { unit: '', write: yesOrNo } : writerOf(name);
   const value = (row: number) => {
     const number = numberAt(table, name, row);
     return Number.isNaN(number) ? null : number;
@@ -111,6 +111,10 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
     text,
     exact: (row) => (isFlag ? text(row) : exact(numberAt(table, name, row), unit))
   };
+}
+
+function yesOrNo(value: number): string {
+  return Number.isNaN(value) ? MISSING : value ? 'yes' : 'no';
 }
 
 function widthOf(characters: number): number {
