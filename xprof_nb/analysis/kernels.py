@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ _LAUNCH = [
     "dynamic_shared_bytes",
     "occupancy_fraction",
 ]
+MOST_TOP = 10
+_OF_OP = ("program", "program_id", "op", "category", "work_kind", "framework_op")
 COLUMNS = [
     "host",
     "device",
@@ -35,6 +37,7 @@ COLUMNS = [
     "program_id",
     "op",
     "category",
+    "work_kind",
     "framework_op",
     "occurrences",
     "time_ps",
@@ -92,7 +95,7 @@ def _grouped(part: HostPart, described: Columns) -> Columns:
     moved = np.bincount(code, size, minlength=count)  # NaN where one of them does not say
     launch, key = table.launch[example], trace.ops.key[example]
     names, kinds = _named(table.names, table.name[example]), _named(KINDS, table.kind[example])
-    of_op = {name: described[name][key] for name in ("program", "program_id", "op", "category", "framework_op")}
+    of_op = {name: described[name][key] for name in _OF_OP}
     runs_code = np.isin(kinds, [KERNEL, GRAPH])
     return {
         "host": np.full(count, trace.host, object),
@@ -141,6 +144,7 @@ def _summary(columns: Columns) -> dict[str, Any]:
     copied = ~np.isin(columns["kind"], [KERNEL, GRAPH])
     copied_bytes = float(columns["bytes"][copied].sum())
     by_name = summed_by(columns["kernel"], times)
+    by_kind = summed_by((kind or "control" for kind in columns["work_kind"]), times)
     top = max(sorted(by_name), key=lambda name: by_name[name])
     share = by_name[top] / time_ps if time_ps else None
     shown = top if len(top) <= 60 else f"{top[:59]}…"
@@ -152,12 +156,29 @@ def _summary(columns: Columns) -> dict[str, Any]:
         "copied_bytes": number(copied_bytes),
         "tensor_core_time_ps": int(times[columns["uses_tensor_cores"] == True].sum()),  # noqa: E712 - None is unknown
         "top_kernel": top,
+        "top_kernels": _top(columns, by_name),
+        "kind_times": [{"work_kind": kind, "time_ps": time} for kind, time in sorted(by_kind.items())],
         "sentence": (
             f"{units.counted(len(by_name), 'kernel or copy', 'kernels and copies')} in "
             f"{units.counted(launches, 'launch', 'launches')} took "
             f"{units.duration(time_ps)}; the most expensive is {shown} ({units.percent(share)})."
         ),
     }
+
+
+def _top(columns: Columns, by_name: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the most expensive kernels over all devices, ops and launches, with the kind of work most of each is."""
+    largest = sorted(by_name, key=lambda name: (-by_name[name], name))[:MOST_TOP]
+    mine = {name: columns["kernel"] == name for name in largest}
+    return [
+        {
+            "kernel": name,
+            "time_ps": int(columns["time_ps"][rows].sum()),
+            "launches": int(columns["occurrences"][rows].sum()),
+            "work_kind": columns["work_kind"][rows][np.argmax(columns["time_ps"][rows])],
+        }
+        for name, rows in mine.items()
+    ]
 
 
 def _why_empty(profile: ProfileData, parts: list[HostPart]) -> tuple[str, ...]:

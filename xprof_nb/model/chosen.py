@@ -37,5 +37,5 @@ def choose(profile: ProfileData, choice: Mapping[str, Any]) -> None:
 
 
 def chosen(profile: ProfileData) -> dict[str, Any]:
-    """Return what is chosen now: ``op, program_id, framework_op, host, device, step, window_ps``, as far as it is."""
+    """Return what is chosen now, of ``op, program_id, framework_op, host, device, step, window_ps``."""
     return dict(_CHOSEN.get(profile, {}))

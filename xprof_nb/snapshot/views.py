@@ -41,7 +41,7 @@ VIEWS: Mapping[str, View] = {
     "graph": View("graph", "graph"),
     "steps": View("steps", "steps", ("bokeh",), also=("input_pipeline",)),
     "framework_ops": View("framework ops", "framework_ops"),
-    "kernels": View("kernels"),
+    "kernels": View("kernels", "kernels"),
     "input_pipeline": View("input pipeline", "input_pipeline", ("bokeh",)),
     "collectives": View("collectives", "collectives", ("bokeh",)),
     "ops": View("ops"),

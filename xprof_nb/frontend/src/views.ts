@@ -21,7 +21,7 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['graph', { label: 'graph', isExplored: true, load: () => import('./graph/view') }],
   ['steps', { label: 'steps', isExplored: true, load: () => import('./steps/view') }],
   ['framework_ops', { label: 'framework ops', isExplored: true, load: () => import('./framework_ops/view') }],
-  ['kernels', { label: 'kernels', isExplored: true, load: table }],
+  ['kernels', { label: 'kernels', isExplored: true, load: () => import('./kernels/view') }],
   [
     'input_pipeline',
     { label: 'input pipeline', isExplored: true, load: () => import('./input_pipeline/view') }

@@ -36,7 +36,6 @@ export interface FieldOptions {
   readonly writer?: (table: Columns, row: number) => Writer;
 }
 
-const FLAG: Writer = { unit: '', write: (value) => (value ? 'yes' : 'no') };
 const LEAST_TEXT_WIDTH = 48;
 const MOST_TEXT_WIDTH = 200;
 const MOST_NAME_WIDTH = 280;
@@ -45,6 +44,8 @@ const HEAD_CHARACTER_PX = 8.4;
 const CHARACTER_PX = 7.5;
 const PADDING_PX = 18;
 const ARROW_PX = 10;
+/** One that is missing in some rows travels as a number. */
+const FLAG = /^(is|uses|has)_/;
 /** How many rows, evenly spread, tell how wide a column is. */
 const SAMPLED_ROWS = 200;
 
@@ -90,8 +91,8 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
       exact: text
     };
   }
-  const isFlag = table.numbers.get(name) instanceof Uint8Array;
-  const usual = isFlag ? FLAG : writerOf(name);
+  const isFlag = table.numbers.get(name) instanceof Uint8Array || FLAG.test(name);
+  const usual = isFlag ? { unit: '', write: yesOrNo } : writerOf(name);
   const writer = (row: number) => options.writer?.(table, row) ?? usual;
   const value = (row: number) => {
     const number = numberAt(table, name, row);
@@ -113,6 +114,10 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
     text,
     exact: (row) => (isFlag ? text(row) : exact(numberAt(table, name, row), writer(row).unit))
   };
+}
+
+function yesOrNo(value: number): string {
+  return Number.isNaN(value) ? MISSING : value ? 'yes' : 'no';
 }
 
 function widthOf(characters: number): number {

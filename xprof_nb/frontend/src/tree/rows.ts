@@ -101,7 +101,7 @@ export function firstExpanded(tree: OpTree): Set<string> {
   const expanded = new Set<string>();
   let level: readonly OpNode[] = tree.top;
   while (level.length > 0) {
-    const largest = level.reduce((a, b) => (b.kind !== 'idle' && time(b) > time(a) ? b : a));
+    const largest = level.reduce((a, b) => (time(b) > time(a) ? b : a));
     if (largest.children.length === 0 || largest.kind === 'op') {
       break;
     }
@@ -117,7 +117,12 @@ export function ancestors(node: OpNode): string[] {
 }
 
 function time(node: OpNode): number {
-  return node.kind === 'idle' ? -1 : node.measures.time_ps;
+  return isAside(node) ? -1 : node.measures.time_ps;
+}
+
+/** Idle time, and time of hosts: no part of what devices spent on ops. */
+function isAside({ kind }: OpNode): boolean {
+  return kind === 'idle' || kind === 'host';
 }
 
 function matchesAndAncestors(tree: OpTree, matching: Matching): Set<string> {
@@ -169,12 +174,12 @@ function appendNode(
   }
 }
 
-/** Siblings in order; missing values and idle time come last whichever way. */
+/** Siblings in order; missing values, idle time and what hosts did come last whichever way. */
 function sorted(nodes: readonly OpNode[], sort: Sort): OpNode[] {
   const direction = sort.descending ? -1 : 1;
   return [...nodes].sort((a, b) => {
-    const idle = Number(a.kind === 'idle') - Number(b.kind === 'idle');
-    return idle || compare(a, b, sort.by, direction) || b.measures.time_ps - a.measures.time_ps;
+    const aside = Number(isAside(a)) - Number(isAside(b));
+    return aside || compare(a, b, sort.by, direction) || b.measures.time_ps - a.measures.time_ps;
   });
 }
 

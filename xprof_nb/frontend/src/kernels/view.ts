@@ -1,0 +1,48 @@
+/** Kernels of GPUs: the most expensive as bars, every launch shape with its occupancy as a table. */
+import { adoptStyle } from '../dom';
+import type { Mount } from '../host';
+import { answerView } from '../shell/answer';
+import { KernelBars } from './bars';
+import style from './style.css?inline';
+
+const view = answerView({
+  label: 'kernels',
+  columns: [
+    { name: 'kernel', width: 260 },
+    { name: 'device', width: 72 },
+    { name: 'time_fraction', label: 'share', title: 'of the sum of kernel times' },
+    'time_ps',
+    'mean_time_ps',
+    { name: 'occurrences', label: 'launches' },
+    {
+      name: 'occupancy_fraction',
+      label: 'occupancy',
+      title: 'warps that fit on a multiprocessor, of those it can hold'
+    },
+    'grid',
+    'block',
+    { name: 'registers_per_thread', label: 'registers', title: 'registers per thread' },
+    {
+      name: 'static_shared_bytes',
+      label: 'static shared',
+      title: 'shared memory the kernel declares, per block'
+    },
+    {
+      name: 'dynamic_shared_bytes',
+      label: 'dynamic shared',
+      title: 'shared memory asked for at launch, per block'
+    },
+    { name: 'uses_tensor_cores', label: 'tensor cores', title: 'told from its name; – where nothing tells' },
+    'bytes_per_s',
+    'op',
+    'kind',
+    'framework_op'
+  ],
+  parts: (frame) => [new KernelBars(frame)]
+});
+
+/** Draw the kernels of a host into an element. */
+export const mount: Mount = (host, el) => {
+  adoptStyle(el, style);
+  return view(host, el);
+};
