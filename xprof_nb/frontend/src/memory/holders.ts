@@ -25,12 +25,14 @@ const COLUMNS = [
 
 export class Holders {
   readonly node: HTMLElement;
-  readonly grid = new Grid('Who held the memory', { choose: () => {}, changed: () => {} });
+  readonly grid: Grid;
   private readonly _title = h('h3', { class: 'jp-Memory-heading', attrs: { 'aria-live': 'polite' } });
   private readonly _status = h('div', {});
   private _asking: AbortController | null = null;
 
   constructor(private readonly _frame: AnswerFrame) {
+    const copy = (text: string) => _frame.copy(text);
+    this.grid = new Grid('Who held the memory', { choose: () => {}, changed: () => {}, copy });
     this.node = h('div', { class: 'jp-Memory-holders' }, this._title, this._status, this.grid.node);
   }
 

@@ -112,7 +112,7 @@ export class AnswerFrame implements Mounted {
     this.grid = new Grid(snapshot.title || _spec.label, {
       choose: (row) => this._choose(row),
       changed: () => this._shownChanged(),
-      copy: (text) => this._copy(text)
+      copy: (text) => this.copy(text)
     });
     this._filter = h('input', {
       class: 'jp-XprofAnswer-filter',
@@ -320,13 +320,13 @@ export class AnswerFrame implements Mounted {
     const rows = 'the rows shown, full precision';
     return [
       ...this._parts.flatMap((part) => part.menu?.() ?? []),
-      { label: 'Copy table (TSV)', hint: rows, run: () => this._copy(this.grid.tsv) },
+      { label: 'Copy table (TSV)', hint: rows, run: () => this.copy(this.grid.tsv) },
       {
         label: 'Download CSV',
         hint: rows,
         run: () => downloadText(name, this.grid.csv, 'text/csv')
       },
-      { label: 'Copy Python for the DataFrame', run: () => this._copy(this._python()) },
+      { label: 'Copy Python for the DataFrame', run: () => this.copy(this._python()) },
       { label: 'Keys (?)', run: () => this._showKeys() }
     ];
   }
@@ -339,7 +339,8 @@ export class AnswerFrame implements Mounted {
     return `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).ask("${view}"${given.join('')}).frame`;
   }
 
-  private _copy(copied: string): void {
+  /** Put a text into the clipboard, and say so. */
+  copy(copied: string): void {
     copyText(copied).then(
       () => this.say('Copied.'),
       (error: unknown) => this.fail(error)
