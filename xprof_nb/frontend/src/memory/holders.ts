@@ -31,11 +31,8 @@ export class Holders {
   private _asking: AbortController | null = null;
 
   constructor(private readonly _frame: AnswerFrame) {
-    this.grid = new Grid('Who held the memory', {
-      choose: () => {},
-      changed: () => {},
-      copy: (text) => _frame.copy(text)
-    });
+    const copy = (text: string) => _frame.copy(text);
+    this.grid = new Grid('Who held the memory', { choose: () => {}, changed: () => {}, copy });
     this.node = h('div', { class: 'jp-Memory-holders' }, this._title, this._status, this.grid.node);
   }
 

@@ -349,7 +349,7 @@ export class AnswerFrame implements Mounted {
     return `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).ask("${view}"${given.join('')}).frame`;
   }
 
-  /** Copy text, and say so. */
+  /** Put a text into the clipboard, and say so. */
   copy(copied: string): void {
     copyText(copied).then(
       () => this.say('Copied.'),
