@@ -100,7 +100,7 @@ def read_host(host: str, read_space: Callable[[], XSpace]) -> HostFile:
         marks=found.marks,
         window_ps=window_ps,
         window_source=window_source,
-        event_count=sum(len(plane.events.line) for plane in space.planes),
+        event_count=sum(len(plane.events) for plane in space.planes),
         versions=session.versions(space),
         notes=tuple(notes),
         capture_options=session.capture_options(space),

@@ -85,6 +85,8 @@ class StatColumn:
         if missing == 0 and self.kinds <= {UINT64, INT64}:
             return self.raw
         out = np.full(len(self.raw), missing, np.int64)
+        if not self.kinds:
+            return out
         whole = (self.kind == UINT64) | (self.kind == INT64)
         out[whole] = self.raw[whole]
         if DOUBLE in self.kinds:
@@ -147,15 +149,20 @@ def joined(tables: Sequence[Sequence[StatColumn]]) -> tuple[StatColumn, ...]:
     interned = tuple(chain.from_iterable(table[0].interned for table in tables))
     begins = accumulate((len(table[0].interned) for table in tables[:-1]), initial=0)
     begin = np.repeat([*begins], [len(table[0].raw) for table in tables])
-    return tuple(_one_column(columns, begin, interned) for columns in zip(*tables, strict=True))
+    source = tables[0][0].source
+    return tuple(_one_column(columns, begin, interned, source) for columns in zip(*tables, strict=True))
 
 
-def _one_column(columns: Sequence[StatColumn], begin: npt.NDArray[np.int64], interned: tuple[str, ...]) -> StatColumn:
-    kind, raw = (np.concatenate([getattr(column, name) for column in columns]) for name in ("kind", "raw"))
+def _one_column(
+    columns: Sequence[StatColumn], begin: npt.NDArray[np.int64], interned: tuple[str, ...], source: Source
+) -> StatColumn:
     kinds = frozenset().union(*(column.kinds for column in columns))
+    if not kinds:  # its pages were never written: reading them would cost more than all else
+        return StatColumn(np.zeros(len(begin), np.int8), np.zeros(len(begin), np.int64), kinds, interned, source)
+    kind, raw = (np.concatenate([getattr(column, name) for column in columns]) for name in ("kind", "raw"))
     if REF in kinds:
         raw = np.where(kind == REF, raw + begin, raw)
-    return StatColumn(kind, raw, kinds, interned, columns[0].source)
+    return StatColumn(kind, raw, kinds, interned, source)
 
 
 def python_value(kind: int, raw: int, interned: tuple[str, ...], source: Source) -> int | float | str | bytes | None:

@@ -102,7 +102,7 @@ def read_streams(space: XSpace) -> Streams:
     for device, plane in enumerate(planes):
         events = plane.events
         derived = [is_derived(*line) for line in zip(plane.lines.id.tolist(), plane.lines.name, strict=True)]
-        on_stream = ~np.array([*derived, False])[events.line]
+        on_stream = ~np.repeat(np.array(derived, np.bool_), np.diff(plane.lines.first_event))
         derived_count += int((~on_stream).sum())
         rows, stats = _busy(plane, np.flatnonzero(on_stream & (events.metadata >= 0)))
         part = {
