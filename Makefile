@@ -27,7 +27,7 @@ find_files = $(shell find $(1) -name node_modules -prune -o -name lib -prune -o 
 	-o -name '*.tsbuildinfo' -o -type f -print 2>/dev/null | sed 's/ /\\ /g')
 MANIFESTS := package.json package-lock.json xprof_nb/frontend/package.json labextension/package.json
 FRONTEND := $(MANIFESTS) $(call find_files,xprof_nb/frontend labextension)
-PACKAGED := $(call find_files,xprof_nb/*.py xprof_nb/*/ jupyter-config) pyproject.toml install.json README.md LICENSE
+PACKAGED := $(call find_files,xprof_nb/*.py xprof_nb/*/ jupyter-config) pyproject.toml install.json README.md LICENSE THIRD_PARTY_LICENSES
 PACKAGED := $(filter-out xprof_nb/frontend/% xprof_nb/static/% xprof_nb/labextension/%,$(PACKAGED))
 
 .PHONY: demo lab test build bench clean distclean lint typecheck format test-python test-typescript test-notebooks \

@@ -9,6 +9,8 @@ IMPORT = re.compile(
 )
 VIEWS = REPO / "xprof_nb" / "frontend" / "src"
 EXTENSION = REPO / "labextension" / "src"
+BUNDLED = {"@dagrejs/dagre", "d3-hierarchy"}
+"""Small libraries that are built into the views: nothing is fetched when they run."""
 
 
 def imports(folder):
@@ -31,7 +33,12 @@ def test_views_need_nothing_but_themselves_to_run():
         for path, name in imports(VIEWS)
         if not name.startswith(".") and not path.name.endswith(".test.ts") and "testing" not in path.parts
     }
-    assert outside <= {"@anywidget/types"}
+    assert outside <= {"@anywidget/types", *BUNDLED}
+
+
+def test_what_is_bundled_comes_with_its_licence():
+    notices = (REPO / "THIRD_PARTY_LICENSES").read_text("utf-8")
+    assert all(f"\n{name}\n" in notices for name in BUNDLED)
 
 
 def test_no_file_reaches_out_of_its_package():
