@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+SETTLED_MS = 500
 # Columns of the source of a named glyph; NaN, which JSON has not, is null.
 DATA = """name => {
   const plot = Bokeh.documents.flatMap(document => document.roots()).at(-1);
@@ -47,6 +48,7 @@ def wait_for_chart(page: Page) -> None:
     """Wait until a chart is on screen."""
     page.wait_for_function("window.Bokeh !== undefined && Bokeh.documents.length > 0")
     page.locator(".jp-XprofChart canvas, .jp-XprofChart .bk-Canvas").first.wait_for(state="attached")
+    page.wait_for_timeout(SETTLED_MS)
 
 
 def data(page: Page, name: str) -> dict[str, list[Any]] | None:

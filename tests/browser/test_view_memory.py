@@ -125,6 +125,7 @@ def test_sampled_live_arrays_are_a_curve(open_page, sampled, tmp_path, screensho
     result, page = opened(open_page, sampled, tmp_path)
     curve = charts.data(page, "total")
     assert max(curve["total"]) == result.frame["total_bytes"].max() >= 24 * 2**20
+    assert 24 * 2**20 < charts.axis(page, "y")[1] < 30 * 2**20
     expect(page.locator(".jp-Memory-heading")).to_contain_text("24.0 MiB")
     expect(page.locator("body")).to_contain_text("live arrays (sampled)")
     expect(page.get_by_role("button", name="up to capacity")).to_be_hidden()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rowsTable } from '../testing/fixtures';
 import { explainState } from './chart';
-import { allocatorsOf, curveOf, isFarBelow, labelOf, spanOf } from './curve';
+import { allocatorsOf, curveOf, isNear, labelOf, spanOf } from './curve';
 import { only } from './holders';
 import { thinned } from './part';
 
@@ -81,9 +81,9 @@ describe('allocators', () => {
   });
 
   it('are drawn up to the capacity unless that would be a flat line', () => {
-    expect(isFarBelow(gpu)).toBe(false);
-    expect(isFarBelow({ ...gpu, capacityBytes: 1e9 })).toBe(true);
-    expect(isFarBelow({ ...gpu, capacityBytes: Number.NaN })).toBe(false);
+    expect(isNear(gpu)).toBe(true);
+    expect(isNear({ ...gpu, capacityBytes: 1e9 })).toBe(false);
+    expect(isNear({ ...gpu, capacityBytes: Number.NaN })).toBe(false);
   });
 });
 

@@ -92,9 +92,9 @@ export function spanOf(table: Columns): readonly [number, number] {
   return first <= last ? [first, last] : [0, 0];
 }
 
-/** Whether a curve would be flat if the chart went up to the capacity. */
-export function isFarBelow({ peakBytes, capacityBytes }: Allocator): boolean {
-  return peakBytes < capacityBytes / 4;
+/** Whether a chart up to the capacity would still show the curve: it is known, and not far above. */
+export function isNear({ peakBytes, capacityBytes }: Allocator): boolean {
+  return peakBytes >= capacityBytes / 4;
 }
 
 function orZero(value: number): number {

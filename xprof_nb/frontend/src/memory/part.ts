@@ -5,7 +5,7 @@ import { button, h } from '../dom';
 import { bytes, count, time } from '../format';
 import type { AnswerFrame, Part } from '../shell/answer';
 import { drawMemory, HEIGHT_PX, moveMoment } from './chart';
-import { type Allocator, allocatorsOf, type Curve, curveOf, isFarBelow, labelOf, spanOf } from './curve';
+import { type Allocator, allocatorsOf, type Curve, curveOf, isNear, labelOf, spanOf } from './curve';
 import { Holders } from './holders';
 
 const SLIDER_STEPS = 1000;
@@ -33,6 +33,10 @@ export class MemoryPart implements Part {
   });
   private readonly _range = h('div', { class: 'jp-Memory-range', attrs: { hidden: '' } });
   private readonly _thinned = h('div', { class: 'jp-Memory-thinned' });
+  private readonly _legend = h('div', {
+    class: 'jp-XprofLegend',
+    attrs: { role: 'list', 'aria-label': 'What the areas mean' }
+  });
   private _allocators: readonly Allocator[] = [];
   private _picked = 0;
   private _curve: Curve | null = null;
@@ -70,7 +74,7 @@ export class MemoryPart implements Part {
     this.node = h(
       'div',
       { class: 'jp-Memory' },
-      h('div', { class: 'jp-Memory-bar' }, this._picker, this._toCapacity, legend()),
+      h('div', { class: 'jp-Memory-bar' }, this._picker, this._toCapacity, this._legend),
       this._chart.node,
       h(
         'div',
@@ -154,7 +158,8 @@ export class MemoryPart implements Part {
     }
     this._picker.value = String(index);
     this._curve = curveOf(this._frame.answer.table, allocator);
-    this._isToCapacity = !isFarBelow(allocator);
+    this._isToCapacity = isNear(allocator);
+    this._legend.replaceChildren(...legendOf(this._curve));
     this._toCapacity.hidden = Number.isNaN(allocator.capacityBytes);
     this._toPeak();
     this._drawAgain();
@@ -244,20 +249,27 @@ function fullest(allocators: readonly Allocator[]): number {
   return Math.max(0, peaks.indexOf(Math.max(...peaks)));
 }
 
-function legend(): HTMLElement {
-  const item = (name: string, what: string) =>
-    h(
-      'span',
-      { title: what, attrs: { role: 'listitem' } },
-      h('span', { class: `jp-Memory-swatch jp-mod-${name}` }),
-      name
+/** What areas and lines of a curve mean, as far as it has them. */
+function legendOf({ stack, free, fragmentation }: Curve): HTMLElement[] {
+  const isDrawn = (values: readonly number[]) => values.some((value) => value > 0);
+  const items: readonly (readonly [string, string, boolean])[] = [
+    ['heap', 'What is allocated, or held by live arrays', true],
+    ['stack', 'What running programs have reserved for their temporaries', isDrawn(stack)],
+    ['free', 'What is left of the capacity', isDrawn(free)],
+    [
+      'fragmentation',
+      'The part of what is free that is not in one piece: the scale on the right',
+      isDrawn(fragmentation)
+    ]
+  ];
+  return items
+    .filter(([, , isThere]) => isThere)
+    .map(([name, what]) =>
+      h(
+        'span',
+        { title: what, attrs: { role: 'listitem' } },
+        h('span', { class: `jp-Memory-swatch jp-mod-${name}` }),
+        name
+      )
     );
-  return h(
-    'div',
-    { class: 'jp-XprofLegend', attrs: { role: 'list', 'aria-label': 'What the areas mean' } },
-    item('heap', 'What is allocated, or held by live arrays'),
-    item('stack', 'What running programs have reserved for their temporaries'),
-    item('free', 'What is left of the capacity'),
-    item('fragmentation', 'The part of what is free that is not in one piece: the scale on the right')
-  );
 }

@@ -14,8 +14,8 @@ export const mount: Mount = (host, el) => {
 const view = answerView({
   label: 'memory',
   columns: [
-    { name: 'start_ps', label: 'time', width: 96 },
     { name: 'kind', width: 88 },
+    { name: 'start_ps', label: 'time', width: 96 },
     { name: 'device', width: 80 },
     'bytes',
     'total_bytes',

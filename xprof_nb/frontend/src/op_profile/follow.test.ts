@@ -100,7 +100,7 @@ describe('among other views', () => {
     const stop = link().subscribe({}, heard);
     const el = show(new StaticHost(snapshot()));
     named(el, 'dot.14').click();
-    expect(heard.mock.lastCall?.[0].choice).toEqual({ op: 'dot.14', program_id: '1' });
+    expect(heard.mock.lastCall?.[0].choice).toMatchObject({ op: 'dot.14', program_id: '1' });
     el.querySelector<HTMLElement>('.jp-OpDetails-elsewhere [data-view=graph]')?.click();
     expect(heard.mock.lastCall?.[0]).toMatchObject({ choice: { op: 'dot.14' }, view: 'graph' });
     expect(el.querySelector('.jp-XprofTasks')?.textContent).toContain('profile.explore()');
