@@ -59,9 +59,9 @@ def framework_ops(profile: ProfileData, selection: Selection, like_xprof: bool) 
     A scope is a part of the op's path; what jax wraps around it for its own transformations (``jvp``, ``transpose``,
     ``vmap``, checkpoints) is taken off, so the forward and the backward pass of a layer meet in one scope and are told
     apart by ``forward_time_ps`` and ``backward_time_ps``; ``rematted_time_ps`` is the part computed again for the
-    backward pass. ``self_time_ps`` of a node is that of all below it, ``work_kind`` the kind most of it was spent on;
-    ``time_ps`` of an op also counts what ran inside it. ``occurrences`` of an op is the highest among the HLO ops it
-    became.
+    backward pass. ``self_time_ps`` of a node is that of everything below it, ``work_kind`` the kind most of it was
+    spent on; ``time_ps`` of an op also counts what ran inside it. ``occurrences`` of an op is the highest among the
+    HLO ops it became.
     """
     table = (xprof_compat if like_xprof else op_tables).op_table(profile, selection)
     if like_xprof:

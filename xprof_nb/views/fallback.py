@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as escaping
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS = 20
+NO_BREAK_SPACE = "\u00a0"
 
 
 class Tabular(Protocol):
@@ -88,12 +90,12 @@ def table(result: Tabular, notes: Iterable[str] = (), rows: int = ROWS) -> Table
 
 
 def html(table: Table) -> str:
-    """Return a semantic ``<table>`` with a caption: no script, no style, everything escaped."""
+    """Return a semantic ``<table>`` with a caption: no script, no sheet of styles, everything escaped."""
     first, *others = table.columns
-    head = "".join(f'<th scope="col" align="{_side(c)}">{escaping.escape(c.head)}</th>' for c in table.columns)
+    head = "".join(f'<th scope="col" {_side(c)}>{escaping.escape(c.head)}</th>' for c in table.columns)
     body = "".join(
-        f'<tr><th scope="row" align="left">{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
-        + "".join(f'<td align="{_side(c)}">{escaping.escape(c.cells[row])}</td>' for c in others)
+        f'<tr><th scope="row" {_LEFT}>{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
+        + "".join(f"<td {_side(c)}>{escaping.escape(_firm(c, row))}</td>" for c in others)
         + "</tr>\n"
         for row, indent in enumerate(table.indents)
     )
@@ -114,8 +116,17 @@ def plain(table: Table) -> str:
     return "\n".join([*filter(None, (table.caption, table.sentence)), *lines, *notes])
 
 
+# GitHub knows the attribute alone, Jupyter's sheets of styles outdo it.
+_LEFT = 'align="left" style="text-align:left"'
+
+
 def _side(column: Column) -> str:
-    return "left" if column.is_text else "right"
+    return _LEFT if column.is_text else 'align="right"'
+
+
+def _firm(column: Column, row: int) -> str:
+    """Return a cell; no line of it ends between a number and its unit."""
+    return column.cells[row] if column.is_text else re.sub(r"(?<!,) ", NO_BREAK_SPACE, column.cells[row])
 
 
 def _indented(cell: str, depth: int) -> str:

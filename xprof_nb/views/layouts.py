@@ -159,10 +159,14 @@ def _named(frame: pd.DataFrame, names: Sequence[str]) -> list[Column]:
 
 
 def _column(frame: pd.DataFrame, head: str, name: str) -> Column:
-    write = units.formatter(name)
     values = frame[name]
+    write = _yes_or_no if values.dtype.kind == "b" else units.formatter(name)
     is_text = values.dtype.kind not in "biufm" and any(isinstance(value, str) for value in values)
     return Column(head, tuple(one_line(write(value)) for value in values), is_text)
+
+
+def _yes_or_no(value: object) -> str:
+    return units.MISSING if pd.isna(value) else "yes" if value else "no"
 
 
 def _rate(frame: pd.DataFrame, head: str, rate: str, share: str) -> Column:
