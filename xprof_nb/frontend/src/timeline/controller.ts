@@ -26,6 +26,8 @@ export interface Parts {
   readonly panes: Panes;
   readonly tracks: TrackControl;
   readonly bond: Bond;
+  /** Whether there is somebody to ask. */
+  readonly isLive: boolean;
 }
 
 /** Narrower than this an event is not seen: whoever goes to it is brought closer. */
@@ -35,6 +37,8 @@ const ROOM = 12;
 
 export class Controller {
   private _eventSummary: Summary | null = null;
+  /** A step on a track of which no answer has come yet. */
+  private _stepOnceKnown: { readonly track: Track; readonly by: 1 | -1 } | null = null;
 
   private readonly _state: State;
   private readonly _stage: Stage;
@@ -43,6 +47,7 @@ export class Controller {
   private readonly _panes: Panes;
   private readonly _tracks: TrackControl;
   private readonly _bond: Bond;
+  private readonly _isLive: boolean;
 
   constructor(
     parts: Parts,
@@ -55,6 +60,7 @@ export class Controller {
     this._panes = parts.panes;
     this._tracks = parts.tracks;
     this._bond = parts.bond;
+    this._isLive = parts.isLive;
   }
 
   zoom(factor: number, x = this._stage.width / 2): void {
@@ -190,6 +196,13 @@ export class Controller {
 
   /** Learn from a new answer what was not known of the chosen event: its lane, or what its details are asked by. */
   settle(): void {
+    const step = this._stepOnceKnown;
+    if (step !== null && this._state.levels.knows(step.track.id)) {
+      this._stepOnceKnown = null;
+      if (step.track === this._state.active) {
+        this.stepEvent(step.by);
+      }
+    }
     const { selected, bounds } = this._state;
     const isKnown = selected === null || (!Number.isNaN(selected.lane) && !Number.isNaN(selected.event));
     if (isKnown || selected.count > 1 || !Number.isNaN(selected.value)) {
@@ -235,6 +248,11 @@ export class Controller {
     const from = selected?.track === active.id ? selected : null;
     const span = from === null ? target : this._state.bounds;
     const next = neighbour(active.id, from, by, this._state.stretches(active.id, span, psPerPixel));
+    if (next === null && this._isLive && !isHeading(active) && !this._state.levels.knows(active.id)) {
+      this._events.announce(`Reading ${active.name}…`);
+      this._stepOnceKnown = { track: active, by };
+      return;
+    }
     if (next === null) {
       this._events.announce(from === null ? `No event of ${active.name} in this window.` : 'No more events.');
       return;

@@ -179,6 +179,18 @@ describe('a live timeline', () => {
     expect(el.querySelector('.jp-Timeline-details')).toBeNull();
   });
 
+  it('takes a step on a track that is not known yet once it is', async () => {
+    const { el } = await show();
+    const tree = el.querySelector('[role=tree]') as HTMLElement;
+    tree.focus();
+    await press(tree, 'End', 'ArrowRight');
+    for (const key of ['End', '.']) {
+      tree.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    }
+    expect(said(el)).toBe('Reading worker/2…');
+    await vi.waitFor(() => expect(said(el)).toBe('No event of worker/2 in this window.'));
+  });
+
   it('folds, pins, hides, moves and filters tracks', async () => {
     const { el } = await show();
     const tree = el.querySelector('[role=tree]') as HTMLElement;

@@ -225,7 +225,8 @@ class TimelineView implements Mounted {
       panes: this._panes,
       tracks: this._tracks,
       store: this._store,
-      bond: this._bond
+      bond: this._bond,
+      isLive: this._host.kind !== 'static'
     };
   }
 
