@@ -11,11 +11,12 @@ import pandas as pd
 
 from xprof_nb.analysis.op_identity import readable_program
 from xprof_nb.analysis.ops import COSTS
-from xprof_nb.analysis.tree import Step, Tree, pruned, renumbered, with_ancestors
+from xprof_nb.analysis.tree import Step, Tree
 from xprof_nb.analysis.tree_sums import Members
 from xprof_nb.model.columns import Columns
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
+from xprof_nb.model.pruning import pruned, renumbered, with_ancestors
 
 By = Literal["program", "category", "framework", "source"]
 MOST_FUSED = 100

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xprof_nb import queries
-from xprof_nb.analysis.tree import pruned
 from xprof_nb.model import columns
+from xprof_nb.model.pruning import pruned
 from xprof_nb.model.thinning import largest_of_stretches
 from xprof_nb.snapshot import graph
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped_names, json_bytes, json_safe
