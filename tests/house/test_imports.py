@@ -22,7 +22,7 @@ ROOMS = {
     "params": "errors",
     "queries": "errors model formats analysis params | runs",
     "assets": "errors",
-    "snapshot": "errors model analysis queries snapshot",
+    "snapshot": "errors model queries snapshot",
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",
     "views": "errors model formats analysis queries assets snapshot views | api",

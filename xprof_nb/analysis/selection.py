@@ -10,6 +10,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from xprof_nb.analysis.device_clock import lengths_by_device
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.errors import UsageError
 from xprof_nb.model.device import Device
@@ -182,9 +183,9 @@ def _program_keys(trace: HostTrace, program: str | int) -> NDArray[np.bool_]:
 
 
 def _step_lengths(trace: HostTrace, step: int, devices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how long a step lasts on each device."""
-    spans = step_spans(trace)
+    """Return how long a step lasts on each device, by its clock."""
+    spans, (_, duration_ps) = step_spans(trace), lengths_by_device(trace)
     mine = (spans["step"] == step) & np.isin(spans["device_row"], devices)
     total_ps = np.zeros(len(devices), np.int64)
-    np.add.at(total_ps, np.searchsorted(devices, spans["device_row"][mine]), spans["duration_ps"][mine])
+    np.add.at(total_ps, np.searchsorted(devices, spans["device_row"][mine]), duration_ps[mine])
     return total_ps
