@@ -44,7 +44,7 @@ def test_every_view_is_in_a_page_from_disk(open_page, cpu_profile, corpus, tmp_p
     for view in EXPLORED:
         place = open_tab(area, view)
         expect(place.locator(".jp-XprofChart .jp-XprofStatus")).to_have_count(0)
-        place.locator(DRAWN).first.wait_for()
+        place.locator(DRAWN).filter(visible=True).first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{view} is cut"
         screenshot(page, f"explore-{run}-{view}-{scheme}")
 
