@@ -127,8 +127,8 @@ export class AnswerFrame implements Mounted {
       }
     });
     this._help = new KeyHelp(() => this._focusTable());
-    this._bindings = this._keys();
     this._table = _spec.table?.(this) ?? null;
+    this._bindings = this._keys();
     this._parts = [...(_spec.parts?.(this) ?? []), ...(this._table === null ? [] : [this._table])];
     this.node = this._compose();
     this._refresh();
