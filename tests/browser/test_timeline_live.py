@@ -24,6 +24,7 @@ NOTEBOOK = "timeline.ipynb"
 RUN_TIMEOUT_MS = 120_000
 BUSY_S = 60
 SAVE_TIMEOUT_S = 20
+TOLD_AFTER_MS = 2_000  # moves are told to the kernel when they come to rest
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +219,7 @@ def test_markers_stay_in_the_notebook_where_the_run_cannot_keep_them(lab, run, o
     assert [marker["name"] for marker in payload["state"]["made"]["markers"]] == ["warm-up"]
 
     # With its kernel the view stands as it did; without one the markers are what the notebook has.
+    page.wait_for_timeout(TOLD_AFTER_MS)
     page.reload()
     wait_for_lab(page)
     view = shown(page)
