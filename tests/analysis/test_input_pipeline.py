@@ -145,3 +145,15 @@ def test_no_step_says_why(tmp_path: Path) -> None:
     result = xp.open(space.write(tmp_path)).input_pipeline()
     assert not len(result.frame)
     assert any("StepTraceAnnotation" in note for note in result.notes)
+
+
+def test_damaged_hlo_leaves_the_precision_unknown(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    space.hlo({"jit_f(7)": b"\x0a\xff\xff\xff\x7fdamaged"})
+    core = Core(space)
+    core.op("fusion.1", "loop fusion", "fusion.1")
+    core.ops([("fusion.1", 0, 60), ("fusion.1", 100, 60)])
+    core.steps([("1", 0, 95), ("2", 100, 95)])
+    frame = xp.open(space.write(tmp_path)).input_pipeline().frame
+    assert frame["compute_ps"].tolist() == [60 * US, 60 * US]
+    assert frame["compute_16bit_ps"].isna().all()
