@@ -1,6 +1,5 @@
 /** Framework ops: the scopes as an icicle and as a tree, on the devices and on the hosts, by pass of the gradient. */
-import { adoptStyle, h } from '../dom';
-import type { Mount } from '../host';
+import { h } from '../dom';
 import { type AnswerFrame, answerView, type Part } from '../shell/answer';
 import { choice, choiceGroup, press } from '../shell/choices';
 import type { Choice } from '../shell/link';
@@ -12,18 +11,13 @@ import { Flame } from './flame';
 import { ScopeTree } from './scopes';
 import style from './style.css?inline';
 
-const view = answerView({
+/** Draw the framework ops of a host into an element. */
+export const mount = answerView({
   label: 'framework ops',
+  styles: [treeStyle, style],
   parts: (frame) => [new FlamePart(frame)],
   table: (frame) => new ScopeTree(frame)
 });
-
-/** Draw the framework ops of a host into an element. */
-export const mount: Mount = (host, el) => {
-  adoptStyle(el, treeStyle);
-  adoptStyle(el, style);
-  return view(host, el);
-};
 
 type Where = 'device' | 'host';
 

@@ -1,12 +1,12 @@
 /** Kernels of GPUs: the most expensive as bars, every launch shape with its occupancy as a table. */
-import { adoptStyle } from '../dom';
-import type { Mount } from '../host';
 import { answerView } from '../shell/answer';
 import { KernelBars } from './bars';
 import style from './style.css?inline';
 
-const view = answerView({
+/** Draw the kernels of a host into an element. */
+export const mount = answerView({
   label: 'kernels',
+  styles: [style],
   columns: [
     { name: 'kernel', width: 260 },
     { name: 'device', width: 72 },
@@ -40,9 +40,3 @@ const view = answerView({
   ],
   parts: (frame) => [new KernelBars(frame)]
 });
-
-/** Draw the kernels of a host into an element. */
-export const mount: Mount = (host, el) => {
-  adoptStyle(el, style);
-  return view(host, el);
-};

@@ -1,18 +1,12 @@
 /** Memory over time: every allocator's curve, who held the memory, and each event as a table. */
-import { adoptStyle } from '../dom';
-import type { Mount } from '../host';
 import { answerView } from '../shell/answer';
 import { MemoryPart } from './part';
 import style from './style.css?inline';
 
 /** Draw the answer of a host into an element. */
-export const mount: Mount = (host, el) => {
-  adoptStyle(el, style);
-  return view(host, el);
-};
-
-const view = answerView({
+export const mount = answerView({
   label: 'memory',
+  styles: [style],
   columns: [
     { name: 'kind', width: 88 },
     { name: 'start_ps', label: 'time', width: 96 },

@@ -1,43 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Host, Mounted } from '../host';
 import { StaticHost } from '../hosts/static';
 import { linkOf } from '../shell/link';
 import { FakeHost, rowsTable, snapshot, spread as spreadFixture } from '../testing/fixtures';
-import { mount } from './view';
+import { clear, labels, named, press, show, type } from '../testing/op_profile';
 
-let shown: Mounted | null = null;
-
-afterEach(() => {
-  shown?.dispose();
-  shown = null;
-  document.body.replaceChildren();
-});
-
-function show(host: Host): HTMLElement {
-  const el = document.createElement('div');
-  document.body.append(el);
-  shown = mount(host, el);
-  return el;
-}
-
-const rows = (el: HTMLElement) => [...el.querySelectorAll<HTMLElement>('.jp-XprofTree-row')];
-const named = (el: HTMLElement, name: string) =>
-  rows(el).find((row) => row.querySelector('.jp-XprofTree-label')?.textContent === name) as HTMLElement;
-const labels = (el: HTMLElement) =>
-  rows(el).map((row) => row.querySelector('.jp-XprofTree-label')?.textContent);
-
-function press(el: HTMLElement, ...keys: string[]): void {
-  const grid = el.querySelector('[role=treegrid]') as HTMLElement;
-  for (const key of keys) {
-    grid.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  }
-}
-
-function type(el: HTMLElement, text: string): void {
-  const box = el.querySelector('input[type=search]') as HTMLInputElement;
-  box.value = text;
-  box.dispatchEvent(new Event('input', { bubbles: true }));
-}
+afterEach(clear);
 
 describe('devices and steps', () => {
   it('come with a snapshot', () => {

@@ -1,44 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Host, HostError, type Mounted } from '../host';
+import { HostError } from '../host';
 import { pageOf, StaticHost } from '../hosts/static';
 import { FakeHost, payload, rowsTable, snapshot } from '../testing/fixtures';
+import { clear, labels, named, press, rows, show, type } from '../testing/op_profile';
 import { mount } from './view';
 
-let shown: Mounted | null = null;
+afterEach(clear);
 
-afterEach(() => {
-  shown?.dispose();
-  shown = null;
-  document.body.replaceChildren();
-});
-
-function show(host: Host): HTMLElement {
-  const el = document.createElement('div');
-  document.body.append(el);
-  shown = mount(host, el);
-  return el;
-}
-
-const rows = (el: HTMLElement) => [...el.querySelectorAll<HTMLElement>('.jp-XprofTree-row')];
-const named = (el: HTMLElement, name: string) =>
-  rows(el).find((row) => row.querySelector('.jp-XprofTree-label')?.textContent === name) as HTMLElement;
-const labels = (el: HTMLElement) =>
-  rows(el).map((row) => row.querySelector('.jp-XprofTree-label')?.textContent);
 const choice = (el: HTMLElement, value: string) =>
   el.querySelector(`[data-choice=${value}]`) as HTMLButtonElement;
-
-function press(el: HTMLElement, ...keys: string[]): void {
-  const grid = el.querySelector('[role=treegrid]') as HTMLElement;
-  for (const key of keys) {
-    grid.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  }
-}
-
-function type(el: HTMLElement, text: string): void {
-  const box = el.querySelector('input[type=search]') as HTMLInputElement;
-  box.value = text;
-  box.dispatchEvent(new Event('input', { bubbles: true }));
-}
 
 describe('a snapshot', () => {
   it('shows the answer first, then the rows open to the most expensive op', () => {

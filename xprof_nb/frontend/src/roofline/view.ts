@@ -1,5 +1,4 @@
 /** The roofline: how near the roofs the whole profile, its steps and its ops are, drawn and as a table. */
-import { adoptStyle } from '../dom';
 import type { Mount } from '../host';
 import { type AnswerFrame, answerView } from '../shell/answer';
 import { Selects } from '../shell/selects';
@@ -10,7 +9,6 @@ import style from './style.css?inline';
 
 /** Draw the answer of a host into an element. */
 export const mount: Mount = (host, el) => {
-  adoptStyle(el, style);
   let selects: Selects | null = null;
   const selectsOf = (frame: AnswerFrame) => {
     selects ??= new Selects(frame, [
@@ -22,6 +20,7 @@ export const mount: Mount = (host, el) => {
   };
   return answerView({
     label: 'roofline',
+    styles: [style],
     columns: COLUMNS,
     parts: (frame) => [new RooflineChart(frame, selectsOf(frame))],
     tools: (frame) => selectsOf(frame).nodes,

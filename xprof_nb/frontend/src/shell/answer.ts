@@ -54,6 +54,8 @@ export interface TablePart extends Part {
 export interface AnswerSpec {
   /** The question, with spaces: `input pipeline`. */
   readonly label: string;
+  /** Style sheets of its own. */
+  readonly styles?: readonly string[];
   /** The columns of its table; all when left out. */
   readonly columns?: readonly (string | FieldOptions)[];
   /** What the table is called where the parts say most of it: it stays folded until somebody opens it. */
@@ -71,7 +73,7 @@ export interface AnswerSpec {
 /** Draws a view as a spec says. */
 export function answerView(spec: AnswerSpec): Mount {
   return (host, el) => {
-    for (const sheet of [shellStyle, answerStyle, gridStyle]) {
+    for (const sheet of [shellStyle, answerStyle, gridStyle, ...(spec.styles ?? [])]) {
       adoptStyle(el, sheet);
     }
     const frame = new AnswerFrame(host, spec);

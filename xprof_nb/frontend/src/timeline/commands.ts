@@ -1,33 +1,17 @@
 /** What keys and menus do, in terms of the parts of the view. */
-import type { Bond } from './bond';
-import type { Camera } from './camera';
 import type { Choices } from './choices';
 import type { Controller } from './controller';
-import type { Finder } from './finder';
 import type { Actions } from './keyboard';
 import type { MarkerEvents } from './marker_pane';
 import type { MarkerStore } from './marker_store';
 import type { Markers } from './markers';
 import type { MenuActions } from './menus';
 import type { Messages } from './messages';
-import type { Panes } from './panes';
-import type { State } from './state';
+import type { StandingParts } from './standing';
 import type { TakeOut } from './take_out';
-import type { Toolbar } from './toolbar';
-import type { TrackControl } from './track_control';
 import type { Track } from './tracks';
 
-export interface CommandParts {
-  readonly state: State;
-  readonly camera: Camera;
-  readonly control: Controller;
-  readonly choices: Choices;
-  readonly tracks: TrackControl;
-  readonly finder: Finder;
-  readonly toolbar: Toolbar;
-  readonly panes: Panes;
-  readonly store: MarkerStore;
-  readonly bond: Bond;
+export interface CommandParts extends StandingParts {
   readonly takeOut: TakeOut;
   readonly messages: Messages;
   searchName(name: string): void;
