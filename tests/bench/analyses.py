@@ -1,6 +1,6 @@
 """Growth, small files and memory of every analysis, as ratios measured in one run.
 
-usage: python tests/bench/analyses.py [--seconds S] [--steps N] [--corpus FOLDER] [--rounds N] [--only PART]
+usage: python tests/bench/analyses.py [--cpu-steps N] [--steps N] [--corpus FOLDER] [--rounds N] [--only PART]
 
 growth  open + each analysis of two captures, one about ten times as long: of tiny XLA ops on this CPU, and made up of
         GPU kernels and of TPU ops with collectives, allocations and input; time grows by no more than 1.1 times what
@@ -8,7 +8,8 @@ growth  open + each analysis of two captures, one about ten times as long: of ti
 small   open + each analysis of every recorded profile below 1 MB, and of a fresh capture: no longer than xprof's own
         tool takes, both warm, where both have rows to show. Each side reads the file as the profiler left it: what
         xprof keeps from an earlier request is removed, and to its memory viewer, which reads HLO files that xprof
-        writes when a run is first opened, that writing counts. Its graph viewer is left out: it needs graphviz.
+        writes when a run is first opened, that writing counts. Its graph viewer is left out: it took
+        the xprof process down with it.
 memory  open + op profile of a million events with many stats that nobody asks for: the process's own memory no more
         than 1.15 times that with the same events without (pages of the mapped file are the system's to take back)
 
@@ -60,7 +61,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=4.0, help="length of the long capture")
+    parser.add_argument("--cpu-steps", type=int, default=1500, help="steps of the long capture")
     parser.add_argument("--steps", type=int, default=4000, help="steps of the long made-up captures")
     parser.add_argument("--corpus", type=Path, default=REPO.parent / "shared" / "corpus", help="recorded profiles")
     parser.add_argument("--rounds", type=int, default=2, help="rounds of each measurement, the best counts")
@@ -75,7 +76,7 @@ def _growth(folder: Path, options: argparse.Namespace) -> bool:
 
     passed = True
     for kind, files in (
-        ("CPU", [capture(folder / f"cpu {each:g}", each) for each in (options.seconds / 10, options.seconds)]),
+        ("CPU", [capture(folder / f"cpu {each}", each) for each in (options.cpu_steps // 10, options.cpu_steps)]),
         ("GPU", [write_gpu(folder / f"gpu {each}", each) for each in (options.steps // 10, options.steps)]),
         ("TPU", [write_tpu(folder / f"tpu {each}", each) for each in (options.steps // 10, options.steps)]),
     ):
@@ -93,7 +94,7 @@ def _small(folder: Path, options: argparse.Namespace) -> bool:
     files = [file for file in sorted(options.corpus.rglob("*.xplane.pb")) if 0 < file.stat().st_size < SMALL_BYTES]
     files = [file for file in files if "broken" not in str(file)]
     passed = True
-    for file in [*files, capture(folder / "small", 0.01)]:
+    for file in [*files, capture(folder / "small", 6)]:
         print(f"small: {file.parent.name}, {file.stat().st_size / 1e6:.2f} MB")
         copy = folder / "xprof" / file.parent.name
         copy.mkdir(parents=True, exist_ok=True)

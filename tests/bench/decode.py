@@ -1,10 +1,10 @@
 """Open a large profile and ask for its op profile, against xprof's own converter: wall time and peak memory.
 
-usage: python tests/bench/decode.py [FILE | --seconds S] [--rounds N]
+usage: python tests/bench/decode.py [FILE | --steps N] [--rounds N]
 
-Without FILE a profile of many tiny XLA ops is captured first (4 s: about 100 MB, 2 million events). Each side runs in
-fresh processes, xprof on a private copy because it caches beside its input. Imports are not timed on either side. Of
-each side the best round counts. Ours is timed with compiled kernels in its cache; the first run ever, which
+Without FILE a profile of many tiny XLA ops is captured first (900 steps: about 100 MB, 2 million events). Each side
+runs in fresh processes, xprof on a private copy because it caches beside its input. Imports are not timed on either
+side. Of each side the best round counts. Ours is timed with compiled kernels in its cache; the first run ever, which
 compiles them, is reported apart. Exit status 1 when ours takes more than 1/10 of xprof's wall time or 1/3 of its
 peak memory.
 """
@@ -27,7 +27,7 @@ LARGEST_WALL_RATIO, LARGEST_MEMORY_RATIO = 1 / 10, 1 / 3
 def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="xprof-nb-bench-") as folder:
-        file = options.file or capture(Path(folder) / "logs", options.seconds)
+        file = options.file or capture(Path(folder) / "logs", options.steps)
         cache = Path(folder) / "cache"
         print(f"{file}: {file.stat().st_size / 1e6:,.1f} MB")
         first = _run("ours", file, cache)
@@ -49,7 +49,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, nargs="?", help="an xplane.pb; captured when not given")
-    parser.add_argument("--seconds", type=float, default=4.0, help="length of the capture")
+    parser.add_argument("--steps", type=int, default=900, help="steps of the capture")
     parser.add_argument("--rounds", type=int, default=2, help="runs of each side, the best counts")
     return parser.parse_args()
 

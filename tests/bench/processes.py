@@ -11,10 +11,10 @@ REPO = Path(__file__).parents[2]
 LIMIT_S = 900
 
 
-def capture(logdir: Path, seconds: float) -> Path:
-    """Capture a loop of tiny XLA ops on this CPU and return the file."""
+def capture(logdir: Path, steps: int) -> Path:
+    """Capture some steps of tiny XLA ops on this CPU and return the file; 2,500 make 285 MB and 5 million events."""
     script = Path(__file__).with_name("tiny_ops.py")
-    output_of([sys.executable, str(script), str(logdir), str(seconds)], {"JAX_PLATFORMS": "cpu"})
+    output_of([sys.executable, str(script), str(logdir), str(steps)], {"JAX_PLATFORMS": "cpu"})
     (file,) = logdir.glob("plugins/profile/*/*.xplane.pb")
     return file
 
@@ -25,5 +25,5 @@ def output_of(command: list[str], environment: dict[str, str]) -> str:
         command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     if done.returncode:
-        sys.exit(f"{command[:2]} failed:\n{done.stderr[-4000:]}")
+        sys.exit(f"{command[:2]} failed with status {done.returncode}:\n{done.stderr[-4000:]}")
     return done.stdout

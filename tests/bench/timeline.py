@@ -1,8 +1,8 @@
 """Open the timeline of large profiles and move about in it, each number beside its budget.
 
-usage: python tests/bench/timeline.py [FILE | --seconds S] [--moves N] [--events N] [--skip-browser] [--xprof]
+usage: python tests/bench/timeline.py [FILE | --steps N] [--moves N] [--events N] [--skip-browser] [--xprof]
 
-captured  a profile of many tiny XLA ops, captured unless FILE names one (15 s: about 290 MB, 5 million events)
+captured  a profile of many tiny XLA ops, captured unless FILE names one (2,500 steps: about 285 MB, 5 million events)
 made up   a run of four TPU cores of 20 million events, written by our own writer in a quarter of a minute
 browser   the captured one in headless Chromium: first paint after open, frames of a scripted zoom and pan, JS heap
 
@@ -49,7 +49,7 @@ def main() -> int:
         _side(
             "timeline_queries", [_made_up(folder / "small.xplane.pb", 20_000), 1], environment
         )  # compiles the kernels
-        captured = options.file or capture(folder / "logs", options.seconds)
+        captured = options.file or capture(folder / "logs", options.steps)
         queries = [captured, options.moves]
         ours = _side("timeline_queries", queries, environment)
         passed = [_printed(f"captured, {_size(captured)}", ours, CAPTURED_BUDGETS)]
@@ -69,7 +69,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, nargs="?", help="an xplane.pb; captured when not given")
-    parser.add_argument("--seconds", type=float, default=15.0, help="length of the capture")
+    parser.add_argument("--steps", type=int, default=2500, help="steps of the capture")
     parser.add_argument("--moves", type=int, default=200, help="random zooms and pans")
     parser.add_argument("--events", type=int, default=20_000_000, help="events of the made-up run, 0 for none")
     parser.add_argument("--skip-browser", action="store_true", help="do not start Chromium")

@@ -1,12 +1,13 @@
 """Capture a profile that is large for its length: loops of operations too small to keep a core busy.
 
-usage: python tests/bench/tiny_ops.py LOGDIR SECONDS
+usage: python tests/bench/tiny_ops.py LOGDIR STEPS    (a step: 2,000 events, 115 kB)
+
+Steps, not seconds: a fast idle machine would record more than its memory holds.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 
 import jax
 import jax.numpy as jnp
@@ -25,15 +26,13 @@ def settle(state: jax.Array) -> jax.Array:
     return jax.lax.fori_loop(0, ITERATIONS, again, state)
 
 
-def main(logdir: str, seconds: float) -> None:
+def main(logdir: str, steps: int) -> None:
     state = settle(jnp.ones((16, 16))).block_until_ready()
     with jax.profiler.trace(logdir):
-        end, step = time.perf_counter() + seconds, 0
-        while time.perf_counter() < end:
+        for step in range(steps):
             with jax.profiler.StepTraceAnnotation("train", step_num=step):
                 state = settle(state).block_until_ready()
-            step += 1
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]))
