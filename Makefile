@@ -63,14 +63,20 @@ typecheck: $(MARK)/installed
 test-typescript: $(MARK)/npm
 	npm test
 
+# Two processes even on a small machine: much of what these tests do is waiting for another process. A file's tests stay
+# together, since they share what its fixtures made.
+WORKERS ?= 2
+PARALLEL := --numprocesses $(WORKERS) --dist loadfile
+
 test-python: $(MARK)/installed
-	$(RUN) pytest -m "not browser and not notebook" $(PYTEST_OPTIONS)
+	$(RUN) pytest -m "not browser and not notebook" $(PARALLEL) $(PYTEST_OPTIONS)
 
 test-notebooks: $(MARK)/installed
 	$(RUN) pytest -m notebook $(PYTEST_OPTIONS)
 
 test-browser: chromium $(MARK)/installed
-	$(RUN) CHROMIUM="$$(scripts/chromium.sh)" pytest -m browser $(PYTEST_OPTIONS)
+	rm -rf test-output/screenshots
+	$(RUN) CHROMIUM="$$(scripts/chromium.sh)" pytest -m browser $(PARALLEL) $(PYTEST_OPTIONS)
 
 chromium:
 	@scripts/chromium.sh >/dev/null

@@ -36,8 +36,6 @@ def browser():
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE_MS)
-    for old in SCREENSHOTS.glob("*.png"):
-        old.unlink()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=labs.chromium(), args=["--no-sandbox", "--disable-gpu", *OFFLINE]
