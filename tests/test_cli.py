@@ -175,7 +175,7 @@ def test_a_folder_whose_name_is_not_utf8_is_listed(tmp_path, logdir, chosen) -> 
         assert [entry["run"] for entry in json.loads(done.stdout)] == ["new", "old"]
 
 
-QUESTIONS = sorted({name for name, _ in args._QUESTIONS} - {"sql"})
+QUESTIONS = sorted({name for name, _ in args.QUESTIONS} - {"sql"})
 
 
 @pytest.mark.parametrize("verb", QUESTIONS)

@@ -29,7 +29,7 @@ ROOMS = {
     "result": "errors model queries | api trace views",
     "trace": "model result | analysis",
     "api": "errors model params queries result runs | capture trace",
-    "args": "errors model",
+    "args": "errors model args",
     "doctor": "errors model formats runs capture",
     "verbs": "errors model args api result runs views",
     "cli": "errors model args api doctor verbs runs",

@@ -1,0 +1,101 @@
+"""The one grammar of ``%xprof``, ``%%xprof`` and ``xprof-nb``: text in, a typed command out.
+
+A notebook can capture what runs in its own process; a shell has nothing to capture, so it offers the other verbs only.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture, add_capture_options
+from xprof_nb.args.parser import AddVerb, HelpAsked, Parser, Version, seconds, split
+from xprof_nb.args.questions import (
+    EXPORTS,
+    FORMATS,
+    GROUPINGS,
+    QUESTIONS,
+    DoctorCommand,
+    Format,
+    ListCommand,
+    OpenCommand,
+    QueryCommand,
+    add_questions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "EXPORTS",
+    "FORMATS",
+    "GROUPINGS",
+    "QUESTIONS",
+    "Action",
+    "CaptureCommand",
+    "Command",
+    "DoctorCommand",
+    "Format",
+    "HelpAsked",
+    "JobCommand",
+    "ListCommand",
+    "OpenCommand",
+    "QueryCommand",
+    "parse_cell_magic",
+    "parse_magic",
+    "parse_shell",
+    "seconds",
+]
+
+Command = CaptureCommand | JobCommand | ListCommand | OpenCommand | QueryCommand | DoctorCommand
+
+
+def parse_magic(line: str) -> Command:
+    """Return the command of a ``%xprof`` line.
+
+    Raises
+    ------
+    UsageError
+        The line is not one; says what is.
+    HelpAsked
+        It asks for help.
+    """
+    grammar = _grammar("%xprof", "Capture and read XLA profiles.", (add_capture, add_questions))
+    return _command(grammar, split(line) or ["--help"])
+
+
+def parse_cell_magic(line: str) -> CaptureCommand:
+    """Return the capture a ``%%xprof`` line asks for; raises what `parse_magic` raises."""
+    grammar = Parser("%%xprof", "Run this cell under the profiler, then show its op profile.")
+    add_capture_options(grammar)
+    return CaptureCommand(**vars(grammar.parse_args(split(line))))
+
+
+def parse_shell(arguments: Sequence[str]) -> Command:
+    """Return the command of ``xprof-nb ARGUMENTS``; raises what `parse_magic` raises."""
+    grammar = _grammar("xprof-nb", "Ask about XLA profiles.", (add_questions,))
+    grammar.add_argument("--version", action=Version, nargs=0, dest=argparse.SUPPRESS, help="say which version this is")
+    return _command(grammar, arguments)
+
+
+def _grammar(prog: str, description: str, parts: Sequence[Callable[[AddVerb], None]]) -> Parser:
+    grammar = Parser(prog, description)
+    verbs = grammar.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Parser)
+
+    def add_verb(name: str, make: Callable[..., Command], about: str) -> Parser:
+        verb: Parser = verbs.add_parser(
+            name, prog=f"{prog} {name}", help=about, description=f"{about[0].upper()}{about[1:]}."
+        )
+        verb.set_defaults(make=make)
+        return verb
+
+    for add in parts:
+        add(add_verb)
+    return grammar
+
+
+def _command(grammar: Parser, arguments: Sequence[str]) -> Command:
+    values = vars(grammar.parse_args(arguments))
+    make: Callable[..., Command] = values.pop("make")
+    return make(**values)
