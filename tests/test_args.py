@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import pytest
 
@@ -23,15 +24,15 @@ def test_what_is_no_duration(text: str) -> None:
 
 def test_capture_with_every_option() -> None:
     command = args.parse_magic("capture 3s --name train --note 'batch 8, bf16' --python --logdir /tmp/x")
-    assert command == args.CaptureCommand(3.0, "train", "batch 8, bf16", 1, "/tmp/x")
+    assert command == args.CaptureCommand(3.0, "train", "batch 8, bf16", "/tmp/x", python_tracer_level=1)
 
 
 def test_a_cell_takes_the_same_options_but_lasts_as_long_as_it_does() -> None:
     options = "--name train --note n --python --logdir d"
-    assert args.parse_cell_magic(options) == args.CaptureCommand(None, "train", "n", 1, "d")
+    assert args.parse_cell_magic(options) == args.CaptureCommand(None, "train", "n", "d", python_tracer_level=1)
     magic = args.parse_magic(f"capture 1s {options}")
     assert isinstance(magic, args.CaptureCommand)
-    assert args.parse_cell_magic(options) == args.CaptureCommand(None, *list(vars(magic).values())[1:])
+    assert args.parse_cell_magic(options) == replace(magic, duration_s=None)
     with pytest.raises(UsageError, match="3s"):
         args.parse_cell_magic("3s")
 
@@ -74,7 +75,18 @@ def test_only_a_notebook_has_a_capture_to_manage(action: str) -> None:
         ("capture 3x", "not a duration"),
         ("capture 3s --nam x", "--nam"),
         ("capture 3s --name", "expected one argument"),
-        ("capture 3s --steps 4", "--steps"),
+        ("capture --steps 0", "whole number"),
+        ("capture --steps 1e3", "whole number"),
+        ("capture --when-slower 0.9x", "above 1"),
+        ("capture --when-slower infx", "above 1"),
+        ("capture --every 2s", "--for"),
+        ("capture 3s -n 3", "--every"),
+        ("capture 3s --for 2s", "two durations"),
+        ("capture --every 2s --for 1s --steps 3", "Choose one"),
+        ("capture 3s --preset heavy", "light"),
+        ("capture 3s --host 4", "0 to 3"),
+        ("capture 3s --python 2", "0 to 1"),
+        ("capture 3s --devices none", "whole number"),
         ("profile", "op-profile"),
         ("op-profile --by size", "category"),
         ("ops --top 0", "number of rows"),
@@ -122,3 +134,22 @@ def test_filters_of_every_question() -> None:
     assert command == args.QueryCommand("steps", "RUN", params=params)
     assert args.parse_magic("sql 'SELECT 1' RUN") == args.QueryCommand("sql", "RUN", params={"text": "SELECT 1"})
     assert args.parse_magic("graph RUN --op dot.1 --radius 3 --format dot").params == {"op": "dot.1", "radius": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ("--steps 10", {"steps": 10}),
+        ("5m --steps 10", {"steps": 10, "duration_s": 300.0}),
+        ("--every 2s --for 0.3s -n 4", {"every_s": 2.0, "duration_s": 0.3, "runs": 4}),
+        ("0.3s --every 2s", {"every_s": 2.0, "duration_s": 0.3}),
+        ("--when-slower 1.5x", {"when_slower": 1.5}),
+        ("10m --when-slower 2 --steps 3", {"when_slower": 2.0, "steps": 3, "duration_s": 600.0}),
+        ("3s --preset light", {"duration_s": 3.0, "preset": "light"}),
+        ("3s --python 0 --host 0", {"duration_s": 3.0, "python_tracer_level": 0, "host_tracer_level": 0}),
+        ("3s --no-device --devices 1", {"duration_s": 3.0, "device_tracing": False, "max_devices": 1}),
+        ("--steps 5 --overhead", {"steps": 5, "overhead": True}),
+    ],
+)
+def test_when_to_capture_and_what(options: str, asked: dict[str, object]) -> None:
+    assert args.parse_magic(f"capture {options}") == args.CaptureCommand(**asked)

@@ -29,7 +29,7 @@ def at_work(matmul):
 
 def test_it_records_what_goes_on_and_ends_by_itself(logdir, at_work) -> None:
     job = xp.capture_for(0.3, "bg", logdir)
-    assert job.state == "recording"
+    assert job.state == "running"
     assert job.wait(60).name == "bg"
     assert job.state == "done"
     assert job.elapsed_s == pytest.approx(0.3, abs=0.25)
@@ -48,7 +48,7 @@ def test_before_the_end_there_is_no_profile_and_waiting_can_time_out(logdir) -> 
     job = xp.capture_for(600, "bg", logdir)
     with pytest.raises(CaptureError, match="has not ended"):
         _ = job.profile
-    with pytest.raises(TimeoutError, match="recording"):
+    with pytest.raises(TimeoutError, match="running"):
         job.wait(0.05)
     job.cancel()
     job.wait(60)

@@ -27,7 +27,16 @@ def test_a_block_becomes_a_run_in_the_standard_place(logdir, matmul) -> None:
     assert names_in(logdir) == ["plugins"]
     recorded = json.loads((cap.folder / "xprof-nb.json").read_text())
     assert recorded["note"] == "batch 8"
-    assert recorded["options"] == {"host_tracer_level": 2, "python_tracer_level": 0, "hlo": True, "advanced": {}}
+    assert recorded["options"] == {
+        "host_tracer_level": 2,
+        "python_tracer_level": 0,
+        "hlo": True,
+        "dataset_ops": True,
+        "device_tracing": True,
+        "max_devices": None,
+        "advanced": {},
+        "preset": "full",
+    }
     assert recorded["versions"]["jax"] == jax.__version__
     assert recorded["devices"][0] == {"kind": "cpu", "platform": "cpu", "id": 0}
     assert 0 < recorded["duration_s"] < 60

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture, add_capture_options
+from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture, add_capture_options, cell_command
 from xprof_nb.args.parser import AddVerb, HelpAsked, Parser, Version, seconds, split
 from xprof_nb.args.questions import (
     EXPORTS,
@@ -69,7 +69,7 @@ def parse_cell_magic(line: str) -> CaptureCommand:
     """Return the capture a ``%%xprof`` line asks for; raises what `parse_magic` raises."""
     grammar = Parser("%%xprof", "Run this cell under the profiler, then show its op profile.")
     add_capture_options(grammar)
-    return CaptureCommand(**vars(grammar.parse_args(split(line))))
+    return cell_command(**vars(grammar.parse_args(split(line))))
 
 
 def parse_shell(arguments: Sequence[str]) -> Command:

@@ -12,6 +12,8 @@ from xprof_nb.capture.session import jax_started, open_session
 from xprof_nb.formats.cpu import MARKER
 
 PROBE_S = 0.15
+MOST_AWAITED = 64
+_POLL_S = 0.005
 
 
 def in_flight() -> bool:
@@ -51,6 +53,22 @@ def wait_for_dispatched() -> None:
             array.block_until_ready()
     if jax.default_backend() == "cpu":
         _pass_marker(jax)
+
+
+def finish_dispatched(patience_s: float) -> None:
+    """Wait until what has been dispatched so far has ended, while more may be dispatched; give up after some time.
+
+    Only small results are waited for, since a program has all of its results at once, and whoever waits for an array
+    keeps its memory.
+    """
+    jax = sys.modules.get("jax")
+    if jax is None or not jax_started():
+        return
+    pending = sorted((array for array in jax.live_arrays() if _pending(array)), key=lambda array: int(array.nbytes))
+    del pending[MOST_AWAITED:]
+    deadline_s = time.perf_counter() + patience_s
+    while any(map(_pending, pending)) and time.perf_counter() < deadline_s:
+        time.sleep(_POLL_S)
 
 
 def prepare_to_wait() -> None:

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from xprof_nb.capture import activity, cells, metadata, store
 from xprof_nb.capture.live_arrays import Sampler
 from xprof_nb.capture.names import check_name, moment_name
-from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.capture.options import CaptureOptions, chosen
 from xprof_nb.capture.session import Session, check_free, open_session
 from xprof_nb.capture.shield import shielded
+from xprof_nb.capture.waiting import Waiting
 from xprof_nb.errors import CaptureError
 from xprof_nb.runs import default_logdir
 from xprof_nb.runs.sidecar import Sidecar
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from types import TracebackType
 
     from xprof_nb.api import Profile
@@ -38,9 +40,8 @@ def capture(
     logdir: str | os.PathLike[str] | None = None,
     *,
     note: str = "",
-    host_tracer_level: int = 2,
-    python_tracer_level: int = 0,
-    advanced: Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    **options: Any,
 ) -> Capture:
     """Capture what runs inside a ``with`` block, or in each call of a decorated function.
 
@@ -52,8 +53,11 @@ def capture(
         Where runs are kept; by default ``$XPROF_NB_LOGDIR``, else ``xprof-logs/`` below the working directory.
     note
         Anything worth remembering of this run.
-    host_tracer_level, python_tracer_level, advanced
-        See `CaptureOptions`.
+    preset
+        ``"full"`` (default), ``"light"``: less of the host and one device, or ``"python"``: Python calls too.
+    options
+        What is to differ from the preset: ``host_tracer_level``, ``python_tracer_level``, ``device_tracing``,
+        ``max_devices`` and whatever else `CaptureOptions` has.
 
     Returns
     -------
@@ -75,8 +79,7 @@ def capture(
     ...     train_step(state, batch)
     >>> cap.profile.op_profile()  # doctest: +SKIP
     """
-    options = CaptureOptions(host_tracer_level, python_tracer_level, advanced=dict(advanced or {}))
-    return Capture(name, logdir, note=note, options=options)
+    return Capture(name, logdir, note=note, options=chosen(preset, **options))
 
 
 class Capture:
@@ -94,6 +97,8 @@ class Capture:
         The run's folder, None until it is saved.
     data
         The collected XSpace while it is not on disk yet, else None.
+    phase
+        Of a capture that is stopping: ``"collecting"`` or ``"saving"``.
     """
 
     # Weak: a capture nobody holds any more frees the profiler.
@@ -116,7 +121,10 @@ class Capture:
         self.cell: str | None = None
         self.folder: Path | None = None
         self.data: bytes | None = None
+        self.phase = ""
         self._record = Sidecar()
+        self._remembered: dict[str, Any] = {}
+        self._cost: dict[str, Any] = {}
         self._run = ""
         self._wanted = False
         self._clock = 0.0
@@ -153,12 +161,27 @@ class Capture:
         self._wanted = True
         shielded(self._start, "xprof_nb start")
 
-    def stop(self) -> Path:
+    def stop(self, meanwhile: Callable[[float], None] | None = None) -> Path:
         """Stop profiling, save the run and return its folder; an interrupt is raised only after that.
 
         A capture that somebody else has stopped meanwhile returns its folder as well.
+
+        Parameters
+        ----------
+        meanwhile
+            Called every half second with the seconds passed: a large profile takes long. By default standard error
+            says so after a while.
         """
-        return shielded(self._stop_once, "xprof_nb stop")
+        with Waiting(self) as waiting:
+            return shielded(self._stop_once, "xprof_nb stop", meanwhile or waiting.say)
+
+    def remember(self, **values: Any) -> None:
+        """Keep values beside the profile that it does not hold."""
+        self._remembered.update(values)
+
+    def cost(self, values: Mapping[str, Any]) -> None:
+        """Keep what profiling itself was measured to cost."""
+        self._cost.update(values)
 
     def save(self) -> Path:
         """Save what was collected, again if it failed before."""
@@ -250,6 +273,7 @@ class Capture:
             options=self.options.to_dict(),
             hostname=socket.gethostname(),
             overhead={"start_s": self._clock - asked},
+            other=dict(self._remembered),
         )
 
     def _stop_once(self) -> Path:
@@ -266,18 +290,25 @@ class Capture:
         if sampler is not None:
             sampler.end()
         stopped = time.perf_counter()
+        self.phase = "collecting"
         data = session.stop()
         collected = time.perf_counter()
         if sampler is not None:
             self._record = replace(self._record, live_arrays=sampler.seen())
+        self.phase = "saving"
         self.data = data or None
         store.check_profile(data)
         self._record = self._described(data, duration_s=stopped - self._clock, stop_s=collected - stopped)
         return self.save()
 
     def _described(self, data: bytes, *, duration_s: float, stop_s: float) -> Sidecar:
-        overhead = {**self._record.overhead, "stop_s": stop_s}
-        known = replace(self._record, duration_s=duration_s, stop_s=stop_s, overhead=overhead)
+        known = replace(
+            self._record,
+            duration_s=duration_s,
+            stop_s=stop_s,
+            overhead={**self._record.overhead, "stop_s": stop_s, **self._cost},
+            other={**self._record.other, **self._remembered},
+        )
         try:
             return replace(
                 known,
@@ -288,4 +319,4 @@ class Capture:
                 peaks=metadata.peaks(),
             )
         except Exception as error:  # the profile is worth more than its description, and is saved without it
-            return replace(known, other={"incomplete": f"{type(error).__name__}: {error}"})
+            return replace(known, other={**known.other, "incomplete": f"{type(error).__name__}: {error}"})

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from xprof_nb import api
-from xprof_nb.capture import activity
+from xprof_nb.capture import activity, jobs
 from xprof_nb.capture.cells import current_cell
 from xprof_nb.errors import ProfileError
+from xprof_nb.jupyter.captured import show_runs
 from xprof_nb.jupyter.cell_watch import CellWatch
 from xprof_nb.jupyter.output_area import OutputArea
-
-if TYPE_CHECKING:
-    from xprof_nb.capture.local import Capture
 
 CELL_MAGIC = "%%xprof"
 BEGIN = "xprof_begin_cell"
@@ -40,16 +38,14 @@ def begin_in_place(lines: list[str]) -> list[str]:
 class CellCapture:
     """A capture that lasts as long as the cell it was started in."""
 
-    def __init__(self, shell: Any, capture: Capture) -> None:
+    def __init__(self, shell: Any, request: jobs.Request) -> None:
         self._shell = shell
-        self._capture = capture
-        capture.cell = current_cell()
+        activity.prepare_to_wait()
+        self._job = jobs.start(replace(request, what="this cell", cell=current_cell()))
         try:
-            activity.prepare_to_wait()
-            capture.start()
             self._watch = CellWatch(shell, on_end=self.finish, inside=True)
         except BaseException:
-            capture.abandon()
+            self._job.cancel()
             raise
 
     def finish(self, result: Any) -> None:
@@ -66,14 +62,15 @@ class CellCapture:
         self._show(area)
 
     def _show(self, area: OutputArea) -> None:
+        job = self._job
+        job.cancel()
         try:
-            folder = area.during(self._capture.stop, "Collecting the profile")
-            area.say(f"Reading the profile {folder.name}")
-            area.show(api.open(folder).op_profile())
+            area.during(lambda: job.ended(None), "Collecting the profile")
+            show_runs(area, job)
         except Exception as error:
-            area.fail(error, saved=self._capture.folder)
+            area.fail(error, saved=job.folders[-1] if job.folders else None)
             if not isinstance(error, ProfileError):
                 raise
         except KeyboardInterrupt:
-            # Stopping twice is harmless, and the interrupt may have come before the first time.
-            area.say(f"Interrupted. The profile is saved as {self._capture.stop()}")
+            job.ended(None)
+            area.say(f"Interrupted. The profile is saved as {job.folders[-1]}" if job.folders else "Interrupted.")

@@ -12,12 +12,12 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.display import display
 
 from xprof_nb import args, doctor, verbs
-from xprof_nb.capture import calibrate
+from xprof_nb.capture import calibrate, jobs
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.memory_watch import MemoryWatch
-from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.errors import CaptureError, ProfileError, UsageError
 from xprof_nb.formats import warm
+from xprof_nb.jupyter.asking import request_of
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
 from xprof_nb.jupyter.live_capture import LiveCapture
 from xprof_nb.jupyter.memory_cell import ShownMemory
@@ -102,12 +102,13 @@ class XprofMagics(Magics):  # type: ignore[misc]
             command = args.parse_cell_magic(line)
         except args.HelpAsked as text:  # an error here: the cell must not run
             raise UsageError(str(text)) from None
-        return CellCapture(self.shell, self._capture(command))
+        return CellCapture(self.shell, request_of(command))
 
     def _do(self, command: args.Command) -> Any:
         match command:
             case args.CaptureCommand():
-                return self._start_live(command)
+                self._live = LiveCapture(self.shell, request_of(command))
+                return None
             case args.JobCommand():
                 return self._manage(command)
             case args.ListCommand():
@@ -123,17 +124,6 @@ class XprofMagics(Magics):  # type: ignore[misc]
             case args.DoctorCommand():
                 return print(doctor.text())
 
-    def _capture(self, command: args.CaptureCommand) -> Capture:
-        live = self._live
-        if live is not None and live.under_way:
-            raise CaptureError(f"a capture is under way: {live.status}", hint="`%xprof cancel` ends it.")
-        options = CaptureOptions(python_tracer_level=command.python_tracer_level)
-        return Capture(command.name, command.logdir, note=command.note, options=options)
-
-    def _start_live(self, command: args.CaptureCommand) -> None:
-        assert command.duration_s is not None
-        self._live = LiveCapture(self.shell, self._capture(command), command.duration_s)
-
     def _manage(self, command: args.JobCommand) -> None:
         live = self._live
         if live is None or not live.under_way:
@@ -146,12 +136,17 @@ class XprofMagics(Magics):  # type: ignore[misc]
             print(live.status)
 
     def _manage_others(self, command: args.JobCommand) -> None:
-        """Do the same with a capture made in code, should one be running; waiting for one is its code's affair."""
-        other = Capture.running()
-        if command.action == "cancel" and other is not None:
+        """Do the same with a capture that code or the side panel started."""
+        job, other = jobs.current(), Capture.running()
+        if job is not None and command.action == "cancel":
+            job.cancel()
+        elif job is not None and command.action == "wait":
+            job.wait()
+        elif command.action == "cancel" and other is not None:
             print(f"saved {other.stop()}")
         elif command.action == "status":
-            print("No capture is under way." if other is None else f"A capture made in code is running: {other.name}")
+            code = "No capture is under way." if other is None else f"A capture made in code is running: {other.name}"
+            print(code if job is None else job.status.doing)
         elif command.action == "cancel" or self._live is None:
             raise CaptureError("no capture is under way", hint="Start one: %xprof capture 3s.")
 

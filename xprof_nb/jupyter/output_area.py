@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ from xprof_nb.capture.shield import shielded
 from xprof_nb.errors import ProfileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from xprof_nb.result import Result
@@ -51,8 +52,11 @@ class OutputArea:
         text += f" The profile is saved as {saved}." if saved else ""
         self._put({"text/html": f'<p role="alert"><strong>{html.escape(text)}</strong></p>', "text/plain": text}, {})
 
-    def show(self, result: Result) -> None:
-        """Replace what was said by the view of a result."""
+    def show(self, result: Result, notes: Sequence[str] = ()) -> None:
+        """Replace what was said by the view of a result, with more notes than it has itself."""
+        if notes:
+            answer = replace(result.answer, notes=(*notes, *result.notes))
+            result = type(result)(answer, result.query, result.params, result.profile)
         with self._as_own_cell():
             data, metadata = result._repr_mimebundle_()
         self._put(data, metadata)

@@ -1,0 +1,150 @@
+"""How long a capture lasts, how often it happens and what it waits for."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xprof_nb.errors import UsageError
+
+if TYPE_CHECKING:
+    from xprof_nb.capture.stage import Stage
+
+STEPS_LIMIT_S = 60.0
+SLOWER_LIMIT_S = 600.0
+MOST_STEPS = 1000
+MOST_RUNS = 100
+MEDIAN_OF, LATEST = 101, 32
+"""Several steps may pass between two looks."""
+FEWEST_STEPS = 5
+"""Before this many steps have been seen, none of them is called slow."""
+
+
+@dataclass(frozen=True)
+class For:
+    """Once, for a time; None for until it is ended."""
+
+    seconds: float | None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None:
+            _check_above(self.seconds, 0, "a capture of {} s", "Give a time above 0.")
+
+    def __str__(self) -> str:
+        return "until it is ended" if self.seconds is None else f"{self.seconds:g} s"
+
+    def record(self, stage: Stage) -> None:
+        """Do it."""
+        stage.record(self.seconds)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Once, until so many whole steps have been recorded, or a time has passed."""
+
+    count: int
+    limit_s: float = STEPS_LIMIT_S
+
+    def __post_init__(self) -> None:
+        _check_count(self.count, MOST_STEPS, "steps")
+        _check_above(self.limit_s, 0, "a time limit of {} s", "Give a time above 0.")
+
+    def __str__(self) -> str:
+        return f"{_counted(self.count, 'step')}, at most {self.limit_s:g} s"
+
+    def record(self, stage: Stage) -> None:
+        """Do it, after timing some steps without the profiler."""
+        with stage.watching_steps() as watch:
+            stage.time_untraced(self.count, self.limit_s)
+            stage.record(self.limit_s, steps=self.count)
+            if not stage.ended_early and watch.kind is None:
+                stage.note(
+                    f"No step was seen in {self.limit_s:g} s. A step is a jax.profiler.StepTraceAnnotation, or a "
+                    "dispatch of a compiled function: run the loop meanwhile, or mark its steps."
+                )
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Several times, each a run of its own."""
+
+    every_s: float
+    each_s: float
+    count: int
+
+    def __post_init__(self) -> None:
+        _check_above(self.each_s, 0, "a capture of {} s", "Give a time above 0.")
+        _check_above(self.every_s, self.each_s, "captures every {} s", "That must be longer than each of them lasts.")
+        _check_count(self.count, MOST_RUNS, "captures")
+
+    def __str__(self) -> str:
+        return f"{self.count} times {self.each_s:g} s, every {self.every_s:g} s"
+
+    def record(self, stage: Stage) -> None:
+        """Do it; a capture that takes long to save delays the next one."""
+        for number in range(self.count):
+            stage.progress = f"{number + 1} of {self.count}"
+            began_s = stage.now_s()
+            stage.record(self.each_s)
+            if number + 1 == self.count or not stage.pause(self.every_s - (stage.now_s() - began_s), "next capture"):
+                return
+
+
+@dataclass(frozen=True)
+class WhenSlower:
+    """Once: the steps after one that took longer than so many times the median of those before it."""
+
+    factor: float
+    count: int = 1
+    limit_s: float = SLOWER_LIMIT_S
+
+    def __post_init__(self) -> None:
+        _check_above(self.factor, 1, "a factor of {}", "A step is slow when it takes more than 1 times the median.")
+        _check_count(self.count, MOST_STEPS, "steps")
+        _check_above(self.limit_s, 0, "a time limit of {} s", "Give a time above 0.")
+
+    def __str__(self) -> str:
+        what = _counted(self.count, "step")
+        return f"{what} after one slower than {self.factor:g} times the median, watched for at most {self.limit_s:g} s"
+
+    def record(self, stage: Stage) -> None:
+        """Watch without the profiler until a step is slow, then record."""
+        with stage.watching_steps() as watch:
+            stage.pause(self.limit_s, "a slow step", lambda: slow_step(watch.lengths_s(), self.factor) is not None)
+            slow = slow_step(watch.lengths_s(), self.factor)
+            if slow is not None:
+                stage.remember("slow_step", {"step_s": slow[0], "median_s": slow[1], "factor": slow[0] / slow[1]})
+                stage.record(min(self.limit_s, STEPS_LIMIT_S), steps=self.count)
+            elif not stage.ended_early:
+                seen = watch.count()
+                stage.note(
+                    f"None of {seen} steps in {self.limit_s:g} s was slower than {self.factor:g} times the median, so "
+                    "nothing was recorded. Lower the factor, or watch longer."
+                )
+
+
+Plan = For | Steps | Burst | WhenSlower
+
+
+def slow_step(lengths_s: list[float], factor: float) -> tuple[float, float] | None:
+    """Return a step of the latest and the median of those before it, if one took over ``factor`` times that."""
+    for at in range(max(FEWEST_STEPS, len(lengths_s) - LATEST), len(lengths_s)):
+        median = statistics.median(lengths_s[max(0, at - MEDIAN_OF) : at])
+        if lengths_s[at] > factor * median:
+            return lengths_s[at], median
+    return None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _check_count(count: int, most: int, what: str) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
+        raise UsageError(f"{count!r} {what}", hint=f"Give a whole number from 1 to {most}.")
+
+
+def _check_above(value: float, bound: float, what: str, hint: str) -> None:
+    if not bound < value < float("inf"):
+        raise UsageError(what.format(value), hint=hint)
