@@ -18,6 +18,8 @@ from typing import Any
 
 from jupyter_core.paths import jupyter_path
 
+from xprof_nb.model.cache import cache_dir
+
 START_TIMEOUT_S = 60
 POLL_S = 0.2
 # No kernel can start, so whatever a reopened notebook shows, no kernel helped.
@@ -89,6 +91,8 @@ def start(root: Path, home: Path, *options: str) -> Lab:
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "IPYTHONDIR": str(home / "ipython"),
+        # Compiling the kernels anew for each home would take longer than many a test.
+        "XPROF_NB_CACHE_DIR": str(cache_dir()),
     }
     with log.open("ab") as output:
         process = subprocess.Popen(command, cwd=root, env=environment, stdout=output, stderr=output)
