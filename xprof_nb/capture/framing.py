@@ -32,6 +32,16 @@ def has_events(data: bytes) -> bool:
     )
 
 
+def count_events(data: bytes) -> tuple[int, int]:
+    """Return how many events all lines hold together, and how many bytes these lines take."""
+    event_count = line_bytes = 0
+    for plane in _children(memoryview(data), _XSPACE_PLANES):
+        for line in _children(plane, _XPLANE_LINES):
+            line_bytes += len(line)
+            event_count += sum(number == _XLINE_EVENTS for number, _ in _messages(line))
+    return event_count, line_bytes
+
+
 def _children(message: memoryview, wanted: int) -> Iterator[memoryview]:
     return (body for number, body in _messages(message) if number == wanted)
 

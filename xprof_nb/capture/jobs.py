@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from xprof_nb.capture.forking import in_forked_child
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.plans import For, Plan
@@ -139,7 +140,7 @@ class Job:
             progress=stage.progress,
             name=self.request.name,
             asked=str(self.request.plan),
-            options=str(self.request.options),
+            options=str(stage.options),
             runs=tuple(str(folder) for folder in stage.folders),
             error=error.what if error is not None and ended else "",
             hint=error.hint if error is not None and ended else "",
@@ -289,6 +290,7 @@ def start(request: Request) -> Job:
         It cannot begin; the profiler is free.
     """
     job = _entered(request)
+    job._stage.at_work = True
     job._go.set()
     _launch(job, lambda: True)
     try:
@@ -355,4 +357,4 @@ def _forget_all() -> None:
     _place.job = None
 
 
-os.register_at_fork(after_in_child=_forget_all)
+in_forked_child(_forget_all)

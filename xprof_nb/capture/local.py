@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xprof_nb.capture import activity, cells, metadata, store
+from xprof_nb.capture.health import check_devices
 from xprof_nb.capture.live_arrays import Sampler
 from xprof_nb.capture.names import check_name, moment_name
 from xprof_nb.capture.options import CaptureOptions, chosen
@@ -215,6 +216,8 @@ class Capture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._session is not None and self._session.inherited:
+            return  # the block is left by a forked child; its parent ends the capture
         try:
             if error is None:
                 activity.wait_for_dispatched()
@@ -278,6 +281,8 @@ class Capture:
 
     def _stop_once(self) -> Path:
         with self._stopping:
+            if self._session is not None and self._session.inherited:
+                raise CaptureError("this capture belongs to the process this one was forked from")
             session, self._session = self._session, None
             if session is not None:
                 return self._stop(session)
@@ -299,7 +304,9 @@ class Capture:
         self.data = data or None
         store.check_profile(data)
         self._record = self._described(data, duration_s=stopped - self._clock, stop_s=collected - stopped)
-        return self.save()
+        folder = self.save()
+        check_devices(folder)
+        return folder
 
     def _described(self, data: bytes, *, duration_s: float, stop_s: float) -> Sidecar:
         known = replace(

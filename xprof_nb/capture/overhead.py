@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from xprof_nb.model import units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xprof_nb.capture.options import CaptureOptions
 
@@ -47,7 +47,31 @@ class Overhead:
         return {**asdict(self), "factor": self.factor}
 
     def __str__(self) -> str:
-        return f"×{self.factor:.2g}, {self.because}" if self.factor < 10 else f"×{self.factor:.0f}, {self.because}"
+        return f"{times(self.factor)}, {self.because}"
+
+
+def times(factor: float) -> str:
+    """Write a factor: ``×4.1``."""
+    return f"×{factor:.1f}" if factor < 10 else f"×{factor:.0f}"
+
+
+def ladder(options: CaptureOptions) -> list[tuple[str, CaptureOptions]]:
+    """Return what to measure one above the other, each with one more kind of tracing than the one before."""
+    host = replace(options, host_tracer_level=max(options.host_tracer_level, 1), python_tracer_level=0)
+    device = replace(host, host_tracer_level=0)
+    python = replace(host, python_tracer_level=1)
+    return [("device tracing", device), ("host tracing", host), ("Python tracing", python)]
+
+
+def by_option(steps_s: Mapping[str, Sequence[float]], untraced_s: Sequence[float]) -> dict[str, float]:
+    """Return the factor of each kind of tracing over the kinds before it; those without steps are left out."""
+    factors: dict[str, float] = {}
+    before_s = list(untraced_s)
+    for kind, lengths_s in steps_s.items():
+        if before_s and lengths_s:
+            factors[kind] = statistics.median(lengths_s) / statistics.median(before_s)
+        before_s = list(lengths_s) or before_s
+    return factors
 
 
 def dearest(options: CaptureOptions) -> str:

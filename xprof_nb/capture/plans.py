@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xprof_nb.errors import UsageError
+from xprof_nb.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
     from xprof_nb.capture.stage import Stage
@@ -35,8 +35,13 @@ class For:
         return "until it is ended" if self.seconds is None else f"{self.seconds:g} s"
 
     def record(self, stage: Stage) -> None:
-        """Do it."""
-        stage.record(self.seconds)
+        """Do it; of a long one the size is estimated first."""
+        if not stage.measures_options:
+            stage.record(stage.fitting(self.seconds))
+            return
+        with stage.watching_steps():
+            stage.time_untraced()
+            stage.record(stage.fitting(self.seconds))
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Steps:
     def record(self, stage: Stage) -> None:
         """Do it, after timing some steps without the profiler."""
         with stage.watching_steps() as watch:
-            stage.time_untraced(self.count, self.limit_s)
+            stage.time_untraced(self.count, self.limit_s / 2)
             stage.record(self.limit_s, steps=self.count)
             if not stage.ended_early and watch.kind is None:
                 stage.note(
@@ -117,10 +122,10 @@ class WhenSlower:
                 stage.remember("slow_step", {"step_s": slow[0], "median_s": slow[1], "factor": slow[0] / slow[1]})
                 stage.record(min(self.limit_s, STEPS_LIMIT_S), steps=self.count)
             elif not stage.ended_early:
-                seen = watch.count()
-                stage.note(
-                    f"None of {seen} steps in {self.limit_s:g} s was slower than {self.factor:g} times the median, so "
-                    "nothing was recorded. Lower the factor, or watch longer."
+                raise CaptureError(
+                    f"nothing was recorded: none of {watch.count()} steps in {self.limit_s:g} s took more than "
+                    f"{self.factor:g} times the median",
+                    hint="Lower the factor, watch longer, or mark steps with jax.profiler.StepTraceAnnotation.",
                 )
 
 

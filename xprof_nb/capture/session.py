@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from xprof_nb.capture.forking import in_forked_child
 from xprof_nb.errors import CaptureError, ProfilerBusyError
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ class Session:
 
     holder: str
     backend: _Backend
+    process: int = field(default_factory=os.getpid)
+
+    @property
+    def inherited(self) -> bool:
+        """Whether it is the parent's, seen in a forked child: it has no profiler there, and must not end."""
+        return self.process != os.getpid()
 
     def stop(self) -> bytes:
         """Stop profiling and return the serialized XSpace; the profiler is free afterwards, whatever happens.
@@ -41,15 +49,22 @@ class Session:
         """
         try:
             return self.backend.stop()
+        except CaptureError:
+            raise
         except Exception as error:
             if "ALREADY_EXISTS" in str(error):
                 raise ProfilerBusyError("somebody else's profiler session was running in this process") from error
-            raise CaptureError(f"the profiler failed to stop: {error}") from error
+            raise CaptureError(
+                f"the profiler failed to stop: {error}",
+                hint="It gave nothing back that could be saved. It is free now: capture again.",
+            ) from error
         finally:
             _forget(self)
 
     def discard(self) -> None:
         """Free the profiler and drop what it recorded."""
+        if self.inherited:
+            return
         try:
             self.backend.discard()
         finally:
@@ -190,13 +205,39 @@ class _PublicBackend:
 
         try:
             jax.profiler.stop_trace()
-            files = sorted(self._folder.rglob("*.xplane.pb"))
-            return files[-1].read_bytes() if files else b""
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        except Exception as first:
+            # jax counts the profiler as running until it could write, so it is asked again at a place that exists.
+            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                jax.profiler.stop_trace()
+            except Exception:
+                raise CaptureError(
+                    f"jax could not write the profile ({first}); what it wrote is kept in {self._folder}",
+                    hint="Free some space below $TMPDIR, then call jax.profiler.stop_trace().",
+                ) from first
+        files = sorted(self._folder.rglob("*.xplane.pb"))
+        data = files[-1].read_bytes() if files else b""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return data
 
     def discard(self) -> None:
         self.stop()
+
+
+def _leave_to_parent() -> None:
+    """Begin anew in a forked child; the parent's session is kept from being destroyed here, as it is not ours."""
+    if _place.session is not None:
+        _kept.append(_place.session)
+        state = _jax_state() if jax_started() else None
+        if state is not None:
+            state.lock = threading.Lock()
+            state.reset()
+    _place.lock = threading.Lock()
+    _place.session = None
+
+
+_kept: list[Session] = []
+in_forked_child(_leave_to_parent)
 
 
 class _Guard:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from xprof_nb.capture import activity
 from xprof_nb.capture.local import Capture
-from xprof_nb.capture.overhead import Overhead, describe
+from xprof_nb.capture.options import DEFAULT_PRESET, PRESETS
+from xprof_nb.capture.overhead import Overhead, by_option, describe, ladder, times
+from xprof_nb.capture.probe import LONG_STOP_S, WORTH_PROBING_S, probe
+from xprof_nb.capture.session import open_session
 from xprof_nb.capture.step_watch import StepWatch
 
 if TYPE_CHECKING:
@@ -37,6 +40,10 @@ class Stage:
         Which of several captures this is, ``""`` for the only one.
     enough
         Set when it is to end early.
+    options
+        What is recorded: what was asked, or less where that would become too large.
+    at_work
+        Whether what it profiles is running already, so that a look at it tells how much there will be.
     """
 
     def __init__(self, request: Request, tell: Callable[[State, str, float | None], None]) -> None:
@@ -46,11 +53,14 @@ class Stage:
         self.enough = threading.Event()
         self.recorded_s = 0.0
         self.cell: str | None = None
-        self.capture: Capture | None = None
+        self.options = request.options
+        self.measures_options = request.measure_options
+        self.at_work = False
         self._request = request
         self._tell = tell
         self._watch: StepWatch | None = None
         self._untraced_s: list[float] = []
+        self._factors: dict[str, float] = {}
         self._remembered: dict[str, Any] = {}
 
     @property
@@ -84,20 +94,51 @@ class Stage:
         finally:
             self._watch.close()
 
-    def time_untraced(self, count: int, limit_s: float) -> None:
-        """Time a few steps without the profiler, to compare those with it."""
-        watch, wanted = self._steps(), min(count, UNTRACED_STEPS)
-        limit_s = min(UNTRACED_LIMIT_S, limit_s / 2)
-        self._hold("waiting", "Timing steps without the profiler", limit_s, lambda: len(watch.lengths_s()) >= wanted)
-        self._untraced_s = watch.lengths_s()
+    def time_untraced(self, count: int = UNTRACED_STEPS, limit_s: float = UNTRACED_LIMIT_S) -> None:
+        """Time a few steps without the profiler, and with each kind of tracing if that was asked for."""
+        count, limit_s = min(count, UNTRACED_STEPS), min(limit_s, UNTRACED_LIMIT_S)
+        self._untraced_s = self._timed("Timing steps without the profiler", count, limit_s)
+        if not self.measures_options:
+            return
+        steps_s: dict[str, list[float]] = {}
+        for kind, options in ladder(self._request.options):
+            if self.ended_early:
+                return
+            session = open_session(options, f"the cost of {kind}")
+            try:
+                steps_s[kind] = self._timed(f"Timing steps with {kind}", count, limit_s)
+            finally:
+                session.discard()
+        self._factors = by_option(steps_s, self._untraced_s)
+
+    def fitting(self, seconds: float | None) -> float | None:
+        """Return for how long to record, less than was asked if the profile would be too large to come back.
+
+        Where nobody chose what to record, less is recorded instead.
+        """
+        if seconds is None or seconds < WORTH_PROBING_S or not self.at_work:
+            return seconds
+        estimate = probe(self.options)
+        if not estimate.fits(seconds) and self.options == PRESETS[DEFAULT_PRESET]:
+            self.note(f"Recorded with the preset light: it would have become {estimate.describe(seconds)}.")
+            self.options = PRESETS["light"]
+            estimate = probe(self.options)
+        if not estimate.fits(seconds):
+            shorter_s = estimate.longest_s()
+            self.note(f"Recorded for {shorter_s:.1f} s: it would have become {estimate.describe(seconds)}.")
+            seconds = shorter_s
+        elif estimate.stop_s(seconds) > LONG_STOP_S:
+            self.note(f"This becomes {estimate.describe(seconds)}; `%xprof cancel` ends it early.")
+        self.remember("probe", {**estimate.to_dict(), "size_bytes": int(estimate.size_bytes(seconds))})
+        return seconds
 
     def record(self, seconds: float | None, steps: int | None = None) -> None:
         """Record one run: for a time, or until so many whole steps have passed in less."""
         if self.ended_early:
             return
         request = self._request
-        capture = Capture(request.name, request.logdir, note=request.note, options=request.options)
-        capture.cell, self.capture = self.cell, capture
+        capture = Capture(request.name, request.logdir, note=request.note, options=self.options)
+        capture.cell = self.cell
         capture.remember(asked=str(request.plan), **self._remembered)
         capture.start()
         began_s = self.now_s()
@@ -105,10 +146,16 @@ class Stage:
             until = None if steps is None else (lambda: self._steps().count(began_s) >= steps)
             self._hold("running", f"Profiling {request.what}", seconds, until)
             self.recorded_s += self.now_s() - began_s
-            if steps is not None:
+            if self._watch is not None:
                 self._judge(capture, began_s)
         finally:
             self._save(capture)
+
+    def _timed(self, doing: str, count: int, limit_s: float) -> list[float]:
+        """Return the lengths of the next whole steps."""
+        watch, began_s = self._steps(), self.now_s()
+        self._hold("waiting", doing, limit_s, lambda: len(watch.lengths_s(began_s)) >= count)
+        return watch.lengths_s(began_s)
 
     def _steps(self) -> StepWatch:
         assert self._watch is not None
@@ -117,11 +164,15 @@ class Stage:
     def _judge(self, capture: Capture, began_s: float) -> None:
         """Say how many steps there were and what the profiler made of their lengths; wait for those on the devices."""
         watch = self._steps()
-        cost = Overhead.of(self._untraced_s, watch.lengths_s(began_s), self._request.options)
+        cost = Overhead.of(self._untraced_s, watch.lengths_s(began_s), self.options)
         capture.remember(step_kind=watch.kind, step_count=watch.count(began_s))
         if cost is not None:
             capture.cost(cost.to_dict())
             self.note(describe(cost))
+        if self._factors:
+            capture.cost({"by_option": self._factors})
+            factors = (f"{kind} {times(factor)}" for kind, factor in self._factors.items())
+            self.note(f"Each kind of tracing over those before it: {', '.join(factors)}.")
         activity.finish_dispatched(DRAIN_S)
 
     def _save(self, capture: Capture) -> None:
@@ -136,7 +187,11 @@ class Stage:
             )
 
         tell()
-        self.folders.append(capture.stop(tell))
+        try:
+            capture.stop(tell)
+        finally:
+            if capture.folder is not None:  # it may be saved, and the device broken
+                self.folders.append(capture.folder)
 
     def _hold(self, state: State, doing: str, seconds: float | None, until: Callable[[], bool] | None) -> None:
         """Let time pass until it is enough, telling how long it has been."""
