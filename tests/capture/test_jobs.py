@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -273,3 +275,42 @@ def test_a_fork_during_a_capture_publishes_no_second_run(logdir, matmul) -> None
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert run_names(logdir) == ["parent"]
     assert op_names(logdir / "plugins" / "profile" / "parent")
+
+
+INTERRUPTED = """
+import random, signal, sys, threading, time
+import jax, jax.numpy as jnp
+import xprof_nb as xp
+from xprof_nb.capture import jobs
+
+square = jax.jit(lambda x: x @ x)
+operand = jnp.ones((200, 200))
+square(operand).block_until_ready()
+main = threading.main_thread().ident
+interrupted = 0
+for step in range(60):
+    timer = threading.Timer(random.uniform(0, 0.03), signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    try:
+        xp.capture_for(0.005, logdir=sys.argv[1]).wait(60)
+        timer.join()
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        interrupted += 1
+        timer.join()
+    while jobs.current() is not None:
+        time.sleep(0.001)
+with xp.capture("after", sys.argv[1]):
+    square(operand).block_until_ready()
+print(interrupted)
+"""
+
+
+def test_interrupts_while_a_job_starts_and_is_waited_for_leave_nothing_behind(logdir) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(logdir)], capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 40
+    assert op_names(logdir / "plugins" / "profile" / "after")
+    assert [path.name for path in logdir.iterdir()] == ["plugins"]

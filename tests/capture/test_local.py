@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.capture.captured import names_in, op_names, run_names
-from xprof_nb.capture import metadata, store
+from xprof_nb.capture import local, metadata, session, store
 from xprof_nb.capture.local import Capture
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
 
@@ -170,7 +172,7 @@ def capture_interrupted():
     time.sleep(0.01)
 
 
-for step in range(80):
+for step in range(200):
     try:
         capture_interrupted()
     except KeyboardInterrupt:
@@ -186,7 +188,7 @@ def test_interrupts_at_any_moment_leave_the_profiler_free_and_nothing_half_writt
         [sys.executable, "-c", INTERRUPTED, str(logdir)], capture_output=True, text=True, check=False, timeout=200
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 60  # Python drops the few that hit a garbage-collection callback
+    assert int(done.stdout) > 150  # Python drops the few that hit a garbage-collection callback
     assert op_names(logdir / "plugins" / "profile" / "after")
     assert names_in(logdir) == ["plugins"]
     for folder in (logdir / "plugins" / "profile").iterdir():
@@ -290,3 +292,44 @@ def test_a_log_dir_that_is_no_folder_here_is_refused(where, tmp_path, monkeypatc
     with pytest.raises(UsageError, match="cannot be saved"):
         xp.capture("train", where)
     assert names_in(tmp_path) == []
+
+
+def test_a_clock_that_goes_back_changes_no_length_and_overwrites_nothing(logdir, matmul, monkeypatch) -> None:
+    class Clock(datetime):
+        moments: ClassVar = [datetime(2026, 3, 1, 12, 0, 0, 5000, tzinfo=UTC)] * 2
+        moments += [datetime(2026, 3, 1, 11, 0, tzinfo=UTC)]
+
+        @classmethod
+        def now(cls, tz=None):
+            return cls.moments.pop(0)
+
+    monkeypatch.setattr(local, "datetime", Clock)
+    for _ in range(3):
+        with xp.capture(logdir=logdir) as cap:
+            matmul().block_until_ready()
+        assert 0 < json.loads((cap.folder / "xprof-nb.json").read_text())["duration_s"] < 60
+    assert len(run_names(logdir)) == 3
+    assert sum(name.endswith("-2") for name in run_names(logdir)) == 1
+
+
+def test_stopping_that_takes_long_says_so_and_an_interrupt_keeps_the_run(logdir, matmul, monkeypatch, capsys) -> None:
+    real = session._NativeBackend.stop
+
+    def slow(backend: session._NativeBackend) -> bytes:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(2.2)
+        return real(backend)
+
+    monkeypatch.setattr(session._NativeBackend, "stop", slow)
+    with pytest.raises(KeyboardInterrupt), xp.capture("slow", logdir):
+        matmul().block_until_ready()
+    assert op_names(logdir / "plugins" / "profile" / "slow")
+    said = capsys.readouterr().err
+    assert "xprof_nb: collecting the profile, 1 s" in said
+    assert "2 s" in said
+
+
+def test_quick_captures_say_nothing(logdir, matmul, capsys) -> None:
+    with xp.capture("quick", logdir):
+        matmul().block_until_ready()
+    assert capsys.readouterr().err == ""

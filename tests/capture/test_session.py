@@ -3,10 +3,10 @@ from __future__ import annotations
 import jax
 import pytest
 
-from xprof_nb.capture import session
+from xprof_nb.capture import session, store
 from xprof_nb.capture.framing import has_events, is_whole
 from xprof_nb.capture.options import CaptureOptions
-from xprof_nb.errors import ProfilerBusyError, UsageError
+from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
 
 OPTIONS = CaptureOptions()
 
@@ -108,3 +108,55 @@ def test_options_say_what_jax_is_told() -> None:
 def test_levels_out_of_bounds_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError):
         CaptureOptions(**wrong)
+
+
+@pytest.fixture
+def public(monkeypatch, tmp_path):
+    """Sessions through jax's public functions, whose files go below `tmp_path`."""
+    monkeypatch.setattr(session, "_jax_state", lambda: None)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_folder_that_went_away_is_made_again_and_the_profile_written(public, matmul) -> None:
+    held = session.open_session(OPTIONS, "run 'a'")
+    matmul().block_until_ready()
+    (folder,) = public.iterdir()
+    folder.rmdir()
+    folder.write_text("")  # a file in its place: jax fails and counts the profiler as running
+
+    real, attempts = jax.profiler.stop_trace, []
+
+    def stop_trace() -> None:
+        attempts.append(folder.is_file())
+        if len(attempts) == 1:
+            folder.unlink()
+            raise RuntimeError("not a directory")
+        real()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax.profiler, "stop_trace", stop_trace)
+        assert has_events(held.stop())
+    assert attempts == [True, False]
+
+
+def test_what_jax_could_write_is_kept_and_named_when_stopping_fails(public, matmul, monkeypatch) -> None:
+    held = session.open_session(OPTIONS, "run 'a'")
+    (folder,) = public.iterdir()
+    (folder / "part").write_text("half a profile")
+    real = jax.profiler.stop_trace
+
+    def full() -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(jax.profiler, "stop_trace", full)
+    with pytest.raises(CaptureError, match=f"No space left.*{folder}"):
+        held.stop()
+    assert (folder / "part").exists()
+    real()
+    session.check_free()
+
+
+def test_a_profiler_that_gives_nothing_back_names_the_limit() -> None:
+    with pytest.raises(CaptureError, match="more than 2 GiB comes back empty"):
+        store.check_profile(b"")

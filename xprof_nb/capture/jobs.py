@@ -18,7 +18,7 @@ from xprof_nb.capture.local import Capture
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.plans import For, Plan
 from xprof_nb.capture.session import jax_started
-from xprof_nb.capture.shield import in_background
+from xprof_nb.capture.shield import in_background, shielded
 from xprof_nb.capture.stage import Stage
 from xprof_nb.errors import CaptureError, ProfileError, ProfilerBusyError
 
@@ -234,10 +234,10 @@ class Job:
             except Exception:  # what somebody shows must not cost the profile
                 self._forget(listener)
 
-    def _run(self, may_begin: Callable[[], bool]) -> None:
+    def _run(self, may_begin: Callable[[Job], bool]) -> None:
         state: State = "failed"
         try:
-            if may_begin():
+            if may_begin(self):
                 self.request.plan.record(self._stage)
             state = "done" if self.folders else "cancelled"
         except CaptureError as error:
@@ -250,6 +250,12 @@ class Job:
         finally:
             _leave(self)
             self._tell(state, _LAST_WORDS[state])
+
+    def _at_once(self) -> bool:
+        """Begin without being told: what it profiles is running already."""
+        self._stage.at_work = True
+        self._go.set()
+        return True
 
     def _until_begun(self) -> bool:
         """Wait until the job may begin; return whether it should."""
@@ -289,10 +295,7 @@ def start(request: Request) -> Job:
     UsageError, ProfilerBusyError, CaptureError
         It cannot begin; the profiler is free.
     """
-    job = _entered(request)
-    job._stage.at_work = True
-    job._go.set()
-    _launch(job, lambda: True)
+    job = _launched(request, Job._at_once)
     try:
         job._under_way.wait()
     except BaseException:
@@ -311,9 +314,7 @@ def arm(request: Request) -> Job:
     UsageError, ProfilerBusyError, CaptureError
         It could not begin.
     """
-    job = _entered(request)
-    _launch(job, job._until_begun)
-    return job
+    return _launched(request, Job._until_begun)
 
 
 def check(request: Request) -> None:
@@ -330,18 +331,27 @@ def current() -> Job | None:
     return _place.job
 
 
-def _entered(request: Request) -> Job:
-    with _place.lock:
-        check(request)
-        _place.job = job = Job(request)
+def _launched(request: Request, may_begin: Callable[[Job], bool]) -> Job:
+    """Enter a job and start its thread: both or neither, whenever an interrupt comes."""
+    entered: list[Job] = []
+
+    def launch() -> Job:
+        with _place.lock:
+            check(request)
+            _place.job = job = Job(request)
+        entered.append(job)
+        try:
+            in_background(lambda: job._run(may_begin), "xprof_nb capture")
+        except BaseException:
+            _leave(job)
+            raise
         return job
 
-
-def _launch(job: Job, may_begin: Callable[[], bool]) -> None:
     try:
-        in_background(lambda: job._run(may_begin), "xprof_nb capture")
+        return shielded(launch, "xprof_nb launch")
     except BaseException:
-        _leave(job)
+        for job in entered:
+            job.cancel()
         raise
 
 
