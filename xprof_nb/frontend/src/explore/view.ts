@@ -78,6 +78,7 @@ export class Explorer implements Mounted, Stateful {
       followTheme(this.node),
       link.subscribe(this, ({ filters, view }) => {
         this._pickers.update(filters);
+        this._teller.changed();
         if (view !== undefined) {
           this.show(view);
         }
@@ -87,20 +88,22 @@ export class Explorer implements Mounted, Stateful {
     this.show(this._first);
   }
 
-  /** Which view is shown, and how each of them stands. */
+  /** Which view is shown, how each of them stands, and what all of them follow. */
   read(): ViewState {
     const states = [...this._states];
     const made = states.filter((state) => Object.keys(state[1].made).length > 0);
     return {
       shown: {
         view: this._view,
-        views: Object.fromEntries(states.map(([view, { shown }]) => [view, shown]))
+        views: Object.fromEntries(states.map(([view, { shown }]) => [view, shown])),
+        linked: linkOf(this._host.snapshot.run).kept
       },
       made: Object.fromEntries(made.map((state) => [state[0], state[1].made]))
     };
   }
 
   write({ shown, made }: ViewState): void {
+    linkOf(this._host.snapshot.run).adopt(shown.linked);
     const views = record(shown.views);
     for (const name of new Set([...Object.keys(views), ...Object.keys(made)])) {
       this._states.set(name, readState({ shown: views[name], made: made[name] }));

@@ -2,15 +2,17 @@
 
 import { stringAt } from '../columns';
 import { h } from '../dom';
-import type { Answer } from '../host';
+import type { Answer, Summary } from '../host';
 import { dispatchKey } from '../keys';
 import { KINDS, kindOf } from '../kinds';
+import { texts } from '../payload';
 import type { AnswerFrame, TablePart } from '../shell/answer';
 import { legend } from '../shell/legend';
 import type { Choice } from '../shell/link';
 import { attachTooltip } from '../shell/tooltip';
 import { moveBindings } from '../tree/keyboard';
 import { ancestors, firstExpanded, type Row, type Sort, visibleRows } from '../tree/rows';
+import { keptTree, sortFrom } from '../tree/standing';
 import { TreeTable } from '../tree/table';
 import { choiceOf, LABELS, type OpNode, OpTree } from '../tree/tree';
 import { explainHead, explainNode } from './explain';
@@ -69,6 +71,16 @@ export class ScopeTree implements TablePart {
     this._table.focus();
   }
 
+  get kept(): Summary {
+    return keptTree(this._sort, this._expanded);
+  }
+
+  adopt({ sort, expanded }: Summary): void {
+    this._sort = sortFrom(sort) ?? this._sort;
+    this._expanded = new Set(texts(expanded));
+    this._refresh();
+  }
+
   get tree(): OpTree | null {
     return this._tree;
   }
@@ -78,7 +90,9 @@ export class ScopeTree implements TablePart {
     if (answer !== this._answer) {
       this._answer = answer;
       this._tree = new OpTree(answer.table);
-      this._expanded = firstExpanded(this._tree);
+      const { _tree: tree } = this;
+      const open = [...this._expanded].filter((key) => tree.get(key) !== undefined);
+      this._expanded = open.length > 0 ? new Set(open) : firstExpanded(tree);
       const kinds = new Set([...this._tree.nodes()].map(({ labels }) => kindOf(labels.work_kind).id));
       this._legend.replaceChildren(legend(KINDS.filter(({ id }) => kinds.has(id))));
     }

@@ -1,5 +1,6 @@
 /** Framework ops: the scopes as an icicle and as a tree, on the devices and on the hosts, by pass of the gradient. */
 import { h } from '../dom';
+import type { Summary } from '../host';
 import { type AnswerFrame, answerView, type Part } from '../shell/answer';
 import { choice, choiceGroup, press } from '../shell/choices';
 import type { Choice } from '../shell/link';
@@ -73,6 +74,15 @@ class FlamePart implements Part {
 
   update(): void {
     this._show(this._on);
+  }
+
+  get kept(): Summary {
+    return { flame_on: this._on, is_flame_split: this._flame.isSplit };
+  }
+
+  adopt({ flame_on, is_flame_split }: Summary): void {
+    this._flame.isSplit = is_flame_split === true;
+    this._show(flame_on === 'host' ? 'host' : 'device');
   }
 
   follow(chosen: Choice): void {

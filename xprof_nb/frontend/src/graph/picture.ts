@@ -1,15 +1,15 @@
 /** The picture of the graph view: a neighbourhood to walk in, with its search, its switches and what is chosen. */
 import { adoptStyle, h } from '../dom';
 import { count } from '../format';
-import type { Answer } from '../host';
+import type { Answer, Summary } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, type KeyBinding } from '../keys';
-import { text } from '../payload';
+import { record, text, texts } from '../payload';
 import type { AnswerFrame, Part } from '../shell/answer';
 import type { Choice } from '../shell/link';
 import type { MenuItem } from '../shell/menu';
 import { aboutOp } from './about';
-import { isFolded, type Measure } from './draw';
+import { isFolded, MEASURES, type Measure } from './draw';
 import { findLive, findSaved } from './find';
 import { graphKeys } from './keys';
 import { type Neighbourhood, neighbourhoodOf, type Op, type Where, whereOf, withBody } from './model';
@@ -128,6 +128,29 @@ export class GraphPicture implements Part {
         `${choice.op} is not among the ops saved here. ${liveHint(this._frame.host.snapshot.run.path)}`
       );
     }
+  }
+
+  get kept(): Summary {
+    return {
+      measure: this._measure,
+      opened: [...this._open],
+      way: this._history.map(({ op, program }) => ({ op, program }))
+    };
+  }
+
+  adopt({ measure, opened, way }: Summary): void {
+    this._measure = MEASURES.find((name) => name === measure) ?? this._measure;
+    for (const name of texts(opened)) {
+      this._open.add(name);
+    }
+    const stops = Array.isArray(way) ? way.map(record) : [];
+    this._history.splice(
+      0,
+      Infinity,
+      ...stops.map(({ op, program }) => ({ op: text(op), program: text(program) }))
+    );
+    this._toolbar.update(this._where, this._history.length > 0);
+    this._redraw();
   }
 
   menu(): readonly MenuItem[] {

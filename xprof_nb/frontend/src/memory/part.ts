@@ -3,6 +3,8 @@ import type { Model } from '../chart/bokeh';
 import { ChartBox } from '../chart/box';
 import { button, h } from '../dom';
 import { bytes, count, time } from '../format';
+import type { Summary } from '../host';
+import { number } from '../payload';
 import type { AnswerFrame, Part } from '../shell/answer';
 import { drawMemory, HEIGHT_PX, moveMoment } from './chart';
 import { type Allocator, allocatorsOf, type Curve, curveOf, isNear, labelOf, spanOf } from './curve';
@@ -131,6 +133,21 @@ export class MemoryPart implements Part {
     );
     this._thinned.textContent = thinned(table.rows, this._frame.host.snapshot.rowsTotal ?? table.rows);
     this._pick(same >= 0 ? same : fullest(this._allocators));
+  }
+
+  get kept(): Summary {
+    return { allocator: this._picked, moment_ps: this._momentPs, is_to_capacity: this._isToCapacity };
+  }
+
+  adopt({ allocator, moment_ps, is_to_capacity }: Summary): void {
+    if (this._allocators[number(allocator)] !== undefined) {
+      this._pick(number(allocator));
+    }
+    this._isToCapacity = is_to_capacity === true;
+    if (typeof moment_ps === 'number') {
+      this._look(moment_ps);
+    }
+    this._drawAgain();
   }
 
   dispose(): void {

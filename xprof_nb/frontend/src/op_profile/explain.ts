@@ -13,9 +13,24 @@ import {
 import type { Summary } from '../host';
 import { kindOf } from '../kinds';
 import { number, text } from '../payload';
+import type { Row } from '../tree/rows';
 import type { OpNode } from '../tree/tree';
 
 type Explainer = (node: OpNode, summary: Summary) => string[];
+
+/** What hovering a part of the table says; null where there is nothing to say. */
+export function explainAt(target: Element, rowOf: (cell: Element) => Row | undefined, summary: Summary) {
+  const cell = target.closest<HTMLElement>('[data-field]');
+  const field = cell?.dataset.field;
+  if (cell === null || field === undefined) {
+    return null;
+  }
+  const row = rowOf(cell);
+  if (row === undefined) {
+    return { anchor: cell, lines: explainHeader(field, summary) };
+  }
+  return row.type === 'node' ? { anchor: cell, lines: explainCell(field, row.node, summary) } : null;
+}
 
 /** The lines for one cell; empty when the cell says all there is. */
 export function explainCell(field: string, node: OpNode, summary: Summary): string[] {

@@ -3,12 +3,11 @@ import { adoptStyle, h } from '../dom';
 import { count } from '../format';
 import type { Host, Mounted } from '../host';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
-import { KINDS, kindOf } from '../kinds';
 import { number } from '../payload';
 import { header } from '../shell/header';
 import { KeyHelp } from '../shell/key_help';
-import { legend } from '../shell/legend';
-import { emptyBox, notesBox } from '../shell/notes';
+import { linkOf } from '../shell/link';
+import { onHandled, StateTeller } from '../shell/state';
 import { Tasks } from '../shell/tasks';
 import { attachTooltip } from '../shell/tooltip';
 import shellStyle from '../style/shell.css?inline';
@@ -21,12 +20,13 @@ import { TreeTable } from '../tree/table';
 import { LABELS, type Measure, type OpNode } from '../tree/tree';
 import detailsStyle from './details.css?inline';
 import { DetailsArea } from './details_area';
-import { explainCell, explainHeader } from './explain';
+import { explainAt } from './explain';
+import { Facts } from './facts';
 import { LAYOUT } from './fields';
 import { Follower } from './follow';
 import { menuItems } from './menu';
-import { peaks, sentence } from './sentence';
 import { Session } from './session';
+import { type Looks, ProfileStanding } from './standing';
 import style from './style.css?inline';
 import { type Grouping, Toolbar } from './toolbar';
 
@@ -51,9 +51,8 @@ class OpProfileView implements Mounted {
   private readonly _table: TreeTable;
   private readonly _details: DetailsArea;
   private readonly _help: KeyHelp;
-  private readonly _answer = h('div', { class: 'jp-OpProfile-answer' });
-  private readonly _empty = h('div', { class: 'jp-OpProfile-empty' });
-  private readonly _legend = h('div', { class: 'jp-OpProfile-legend' });
+  private readonly _facts = new Facts();
+  private readonly _teller: StateTeller;
   private readonly _tasks = new Tasks();
   private readonly _follower: Follower;
   private readonly _stops: (() => void)[] = [];
@@ -111,14 +110,27 @@ class OpProfileView implements Mounted {
     this.node = this._compose(host);
     this._stops.push(
       followTheme(this.node),
-      attachTooltip(this.node, (target) => this._explain(target))
+      attachTooltip(this.node, (target) =>
+        explainAt(target, (cell) => this._table.rowOf(cell), this._session.current.summary)
+      )
     );
     this._refreshAnswer();
     this._refresh();
     this._stops.push(this._follower.start());
+    const standing = new ProfileStanding({
+      session: this._session,
+      tasks: this._tasks,
+      link: linkOf(host.snapshot.run),
+      looks: () => this._looks,
+      look: (looks) => this._look(looks),
+      renew: (signal) => this._renew(signal)
+    });
+    this._teller = new StateTeller(this.node, standing);
+    onHandled(this.node, () => this._teller.changed());
   }
 
   dispose(): void {
+    this._teller.dispose();
     clearTimeout(this._searchTimer);
     this._tasks.cancel();
     this._details.dispose();
@@ -144,16 +156,16 @@ class OpProfileView implements Mounted {
           help: () => this._help.toggle(this._bindings, this._table.node)
         })
       ),
-      this._answer,
+      this._facts.answer,
       this._follower.bar.node,
       this._toolbar.node,
       h(
         'div',
         { class: 'jp-OpProfile-main' },
-        h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._empty),
+        h('div', { class: 'jp-OpProfile-frame' }, this._table.node, this._facts.empty),
         this._details.node
       ),
-      h('div', { class: 'jp-OpProfile-foot' }, this._legend, this._tasks.node),
+      h('div', { class: 'jp-OpProfile-foot' }, this._facts.legend, this._tasks.node),
       this._help.node
     );
     root.addEventListener('keydown', (event) => {
@@ -164,19 +176,29 @@ class OpProfileView implements Mounted {
   }
 
   private _refreshAnswer(): void {
-    const { summary, tree, notes } = this._session.current;
-    const facts = [peaks(summary), notesBox(notes)].filter((part) => part !== null);
-    this._answer.replaceChildren(
-      sentence(summary, tree, (node) => this._show(node)),
-      h('div', { class: 'jp-OpProfile-facts' }, ...facts)
-    );
-    const present = new Set(
-      [...tree.nodes()].filter((node) => node.kind !== 'root').map((node) => kindOf(node.labels.work_kind).id)
-    );
-    this._legend.replaceChildren(legend(KINDS.filter((kind) => present.has(kind.id))));
-    const isEmpty = tree.top.length === 0;
-    this._table.node.hidden = isEmpty;
-    this._empty.replaceChildren(...(isEmpty ? [emptyBox(notes)] : []));
+    const { current } = this._session;
+    this._facts.update(current, (node) => this._show(node));
+    this._table.node.hidden = current.tree.top.length === 0;
+  }
+
+  private get _looks(): Looks {
+    const { _sort: sort, _filter: filter, _selected: selected } = this;
+    return { sort, filter, selected, hasDetails: this._details.isOpen };
+  }
+
+  private _look({ sort, filter, selected, hasDetails }: Looks): void {
+    this._sort = sort;
+    this._toolbar.filter.value = this._filter = filter;
+    this._selected = selected;
+    this._active = selected ?? this._active;
+    this._refresh();
+    const node = selected === null ? undefined : this._session.current.tree.get(selected);
+    if (node !== undefined) {
+      this._table.reveal(node.key);
+      if (hasDetails) {
+        this._details.show(node);
+      }
+    }
   }
 
   private _refresh(): void {
@@ -338,11 +360,15 @@ class OpProfileView implements Mounted {
 
   /** Show what the session has now: another grouping, or another part of the run. */
   private async _showOther(signal: AbortSignal): Promise<void> {
+    await this._renew(signal);
+    this._follower.catchUp();
+  }
+
+  private async _renew(signal: AbortSignal): Promise<void> {
     this._closeDetails();
     this._refreshAnswer();
     this._refresh();
     await this._spread(signal);
-    this._follower.catchUp();
   }
 
   private async _spread(signal: AbortSignal): Promise<void> {
@@ -379,19 +405,5 @@ class OpProfileView implements Mounted {
     if (!isTyping(event) && (inTable || anywhere)) {
       dispatchKey(event, this._bindings);
     }
-  }
-
-  private _explain(target: Element) {
-    const { summary } = this._session.current;
-    const cell = target.closest<HTMLElement>('[data-field]');
-    const field = cell?.dataset.field;
-    if (cell === null || field === undefined) {
-      return null;
-    }
-    const row = this._table.rowOf(cell);
-    if (row === undefined) {
-      return { anchor: cell, lines: explainHeader(field, summary) };
-    }
-    return row.type === 'node' ? { anchor: cell, lines: explainCell(field, row.node, summary) } : null;
   }
 }

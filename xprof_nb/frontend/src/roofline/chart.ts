@@ -5,7 +5,9 @@ import { FONT, type Kit } from '../chart/kit';
 import { stringAt } from '../columns';
 import { button, h } from '../dom';
 import { flopRate, significant } from '../format';
+import type { Summary } from '../host';
 import { kindOf } from '../kinds';
+import { record, text } from '../payload';
 import type { AnswerFrame, Part } from '../shell/answer';
 import { isSame } from '../shell/choice';
 import type { Choice } from '../shell/link';
@@ -76,6 +78,16 @@ export class RooflineChart implements Part {
     this._drawLevels(levels);
     this._caption.replaceChildren(...captionOf(this._frame, this._placed, this._roofs, this._level));
     void this._chart.redraw();
+  }
+
+  get kept(): Summary {
+    return { level: this._level, only: this._selects.kept };
+  }
+
+  adopt({ level, only }: Summary): void {
+    this._level = text(level);
+    this._selects.adopt(record(only));
+    this.update();
   }
 
   follow(choice: Choice): void {

@@ -2,7 +2,7 @@
 import type { Columns } from '../columns';
 import { adoptStyle, h } from '../dom';
 import { count } from '../format';
-import type { Answer, Host, Mount, Mounted, Params } from '../host';
+import type { Answer, Host, Mount, Mounted, Params, Summary } from '../host';
 import { liveHint } from '../hosts/static';
 import { dispatchKey, isTyping, type KeyBinding } from '../keys';
 import { text } from '../payload';
@@ -13,6 +13,7 @@ import { type FieldOptions, fieldsOf } from '../table/fields';
 import { Grid } from '../table/grid';
 import gridStyle from '../table/style.css?inline';
 import { followTheme } from '../theme';
+import { answerMenu, GRID_KEYS, pythonOf } from './answer_menu';
 import { isSame, opOf } from './choice';
 import { header } from './header';
 import { KeyHelp } from './key_help';
@@ -20,7 +21,9 @@ import { type Choice, type Filters, type Link, linkOf, narrowedParams } from './
 import type { MenuItem } from './menu';
 import { NarrowedBar } from './narrowed';
 import { emptyBox, notesBox } from './notes';
-import { copyText, downloadText, fileName } from './save';
+import { copyText } from './save';
+import { AnswerStanding } from './standing';
+import { onHandled, StateTeller } from './state';
 import { Tasks } from './tasks';
 
 const MOST_ROWS = 100_000;
@@ -42,6 +45,10 @@ export interface Part {
   keys?(): readonly KeyBinding[];
   /** Take one step back in it; returns whether there was one. */
   back?(): boolean;
+  /** How it stands, as JSON, under names that no other part of the view has. */
+  readonly kept?: Summary;
+  /** Go on from what the parts of such a view have kept. */
+  adopt?(kept: Summary): void;
   dispose?(): void;
 }
 
@@ -103,6 +110,7 @@ export class AnswerFrame implements Mounted {
   private _params: Params;
   private _filters: Filters = {};
   private _total: number;
+  private readonly _teller: StateTeller;
 
   constructor(
     readonly host: Host,
@@ -132,7 +140,10 @@ export class AnswerFrame implements Mounted {
     this._table = _spec.table?.(this) ?? null;
     this._bindings = this._keys();
     this._parts = [...(_spec.parts?.(this) ?? []), ...(this._table === null ? [] : [this._table])];
-    this.node = this._compose();
+    const folded = _spec.folded === undefined ? null : h('details', { class: 'jp-XprofAnswer-folded' });
+    this.node = this._compose(folded);
+    const { grid, _filter: filter, _parts: parts } = this;
+    this._teller = new StateTeller(this.node, new AnswerStanding(this, { grid, filter, parts, folded }));
     this._refresh();
   }
 
@@ -159,6 +170,7 @@ export class AnswerFrame implements Mounted {
   }
 
   dispose(): void {
+    this._teller.dispose();
     this._tasks.cancel();
     for (const part of this._parts) {
       part.dispose?.();
@@ -214,6 +226,7 @@ export class AnswerFrame implements Mounted {
     this._total = answer.table.rows;
     this._refresh();
     this._mark(this.link.choice, false);
+    this._teller.changed();
   }
 
   /** A snapshot holds the first rows; who can ask gets all of them. */
@@ -263,6 +276,7 @@ export class AnswerFrame implements Mounted {
   }
 
   private _follow(choice: Choice, filters: Filters): void {
+    this._teller.changed();
     this._mark(choice, true);
     if (JSON.stringify(filters) !== JSON.stringify(this._filters)) {
       this._filters = filters;
@@ -282,7 +296,7 @@ export class AnswerFrame implements Mounted {
     }
   }
 
-  private _compose(): HTMLElement {
+  private _compose(folded: HTMLElement | null): HTMLElement {
     const { snapshot } = this.host;
     const root = h(
       'section',
@@ -295,11 +309,12 @@ export class AnswerFrame implements Mounted {
       this._notes,
       this._narrowed.node,
       ...this._parts.filter((part) => part !== this._table).map((part) => part.node),
-      ...this._composeTable(),
+      ...this._composeTable(folded),
       this._empty,
       this._tasks.node,
       this._help.node
     );
+    onHandled(root, () => this._teller.changed());
     root.addEventListener('keydown', (event) => {
       const anywhere = ['/', '?', 'Escape'].includes(event.key);
       if (anywhere && (!isTyping(event) || event.key === 'Escape')) {
@@ -310,7 +325,7 @@ export class AnswerFrame implements Mounted {
     return root;
   }
 
-  private _composeTable(): readonly Node[] {
+  private _composeTable(folded: HTMLElement | null): readonly Node[] {
     const bar = h(
       'div',
       { class: 'jp-XprofAnswer-bar' },
@@ -319,36 +334,24 @@ export class AnswerFrame implements Mounted {
       this._counted,
       this._table === null ? columnChooser(this.grid) : null
     );
-    const { folded } = this._spec;
     const table = (this._table ?? this.grid).node;
-    return folded === undefined
-      ? [bar, table]
-      : [h('details', { class: 'jp-XprofAnswer-folded' }, h('summary', {}, folded), bar, table)];
+    folded?.append(h('summary', {}, this._spec.folded ?? ''), bar, table);
+    return [folded ?? bar, ...(folded === null ? [table] : [])];
   }
 
-  private _menu() {
-    const { run } = this.host.snapshot;
-    const name = fileName(`${run.name} ${this._spec.label}`, 'csv');
-    const rows = 'the rows shown, full precision';
+  private _menu(): MenuItem[] {
+    const { run, view } = this.host.snapshot;
     return [
       ...this._parts.flatMap((part) => part.menu?.() ?? []),
-      { label: 'Copy table (TSV)', hint: rows, run: () => this.copy(this.grid.tsv) },
-      {
-        label: 'Download CSV',
-        hint: rows,
-        run: () => downloadText(name, this.grid.csv, 'text/csv')
-      },
-      { label: 'Copy Python for the DataFrame', run: () => this.copy(this._python()) },
-      { label: 'Keys (?)', run: () => this._showKeys() }
+      ...answerMenu({
+        run,
+        label: this._spec.label,
+        grid: this.grid,
+        copy: (copied) => this.copy(copied),
+        python: () => pythonOf(run, view, this._params),
+        help: () => this._showKeys()
+      })
     ];
-  }
-
-  private _python(): string {
-    const { run, view } = this.host.snapshot;
-    const given = Object.entries(this._params)
-      .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => `, ${name}=${JSON.stringify(value)}`);
-    return `import xprof_nb\nxprof_nb.open(${JSON.stringify(run.path)}).ask("${view}"${given.join('')}).frame`;
   }
 
   /** Put a text into the clipboard, and say so. */
@@ -364,21 +367,8 @@ export class AnswerFrame implements Mounted {
   }
 
   private _keys(): KeyBinding[] {
-    const shown = (keys: string, what: string): KeyBinding => ({
-      keys: [],
-      label: keys,
-      what,
-      run: () => {}
-    });
-    const ofGrid = [
-      shown('← ↑ → ↓', 'move in the table; ↑ from its first row goes to the heads'),
-      shown('Shift ← →', 'on a head: make the column narrower or wider'),
-      shown('Alt ← →', 'on a head: move the column'),
-      shown('Enter', 'choose a row: the other views of the run follow'),
-      shown('Ctrl C', 'copy the row')
-    ];
     return [
-      ...(this._table === null ? ofGrid : []),
+      ...(this._table === null ? GRID_KEYS : []),
       { keys: ['/'], label: '/', what: 'filter', run: () => this._filter.focus() },
       { keys: ['Escape'], label: 'Esc', what: 'step back', run: () => this._back() },
       {

@@ -3,7 +3,8 @@
  *
  * Views are separate modules, each with its own copy of this file, so what they share lives in one place of the page.
  */
-import type { Params, Run } from '../host';
+import type { Params, Run, Summary } from '../host';
+import { number, record, text } from '../payload';
 
 /** What was chosen; views outline it. */
 export interface Choice {
@@ -39,6 +40,7 @@ export class Link {
   choice: Choice = {};
   filters: Filters = {};
   private readonly _listeners = new Map<object, Listener>();
+  private _isUntouched = true;
 
   /** Choose something; `source` is the view that does, which need not follow itself. */
   choose(choice: Choice, source: object, view?: string): void {
@@ -58,7 +60,23 @@ export class Link {
     return () => this._listeners.delete(source);
   }
 
+  /** What a view keeps of it. */
+  get kept(): Summary {
+    return { choice: { ...this.choice }, filters: paramsOf(this.filters) };
+  }
+
+  /** Go on from what a view has kept, unless somebody has chosen or narrowed in this page. */
+  adopt(kept: unknown): void {
+    const { choice, filters } = record(kept);
+    if (this._isUntouched && [choice, filters].some((part) => Object.keys(record(part)).length > 0)) {
+      this.choice = choiceFrom(record(choice));
+      this.filters = filtersFrom(record(filters));
+      this._tell(this);
+    }
+  }
+
   private _tell(source: object, view?: string): void {
+    this._isUntouched = false;
     const change = { choice: this.choice, filters: this.filters, ...(view === undefined ? {} : { view }) };
     for (const [listening, listener] of [...this._listeners]) {
       if (listening !== source) {
@@ -76,6 +94,25 @@ export function linkOf({ identity, path }: Run): Link {
   const known = page[PLACE].get(key) ?? new Link();
   page[PLACE].set(key, known);
   return known;
+}
+
+function choiceFrom({ op, program_id, framework_op, step }: Summary): Choice {
+  return {
+    ...(text(op) === '' ? {} : { op: text(op) }),
+    ...(text(program_id) === '' ? {} : { program_id: text(program_id) }),
+    ...(text(framework_op) === '' ? {} : { framework_op: text(framework_op) }),
+    ...(Number.isInteger(step) ? { step: number(step) } : {})
+  };
+}
+
+function filtersFrom({ host, device, step, window_ps }: Summary): Filters {
+  const [start, end] = Array.isArray(window_ps) ? window_ps.map(number) : [];
+  return {
+    ...(text(host) === '' ? {} : { host: text(host) }),
+    ...(text(device) === '' ? {} : { device: text(device) }),
+    ...(Number.isInteger(step) ? { step: number(step) } : {}),
+    ...(start !== undefined && end !== undefined && end > start ? { window_ps: [start, end] } : {})
+  };
 }
 
 /** Filters as parameters of a question. */

@@ -1,6 +1,8 @@
 /** Selects beside the filter of a view: each leaves the rows that have one value in a column. */
 import { stringAt } from '../columns';
 import { h } from '../dom';
+import type { Summary } from '../host';
+import { text } from '../payload';
 import type { AnswerFrame } from './answer';
 
 export interface SelectOptions {
@@ -48,6 +50,21 @@ export class Selects {
       select.value = values.includes(chosen) ? chosen : '';
       select.hidden = values.length < 2;
     });
+  }
+
+  /** What is chosen, by column. */
+  get kept(): Summary {
+    return Object.fromEntries(this._options.map(({ name }, index) => [name, this.nodes[index]?.value ?? '']));
+  }
+
+  /** Go on from what was kept; a value that no row has is none. */
+  adopt(kept: Summary): void {
+    for (const [index, { name }] of this._options.entries()) {
+      const select = this.nodes[index] as HTMLSelectElement;
+      const isOffered = [...select.options].some(({ value }) => value === text(kept[name]));
+      select.value = isOffered ? text(kept[name]) : '';
+    }
+    this._apply();
   }
 
   private _apply(): void {

@@ -61,6 +61,13 @@ export function onPartChanged(place: Element, keep: (state: ViewState) => string
   };
 }
 
+/** Call back whenever a person may have changed how a view stands. */
+export function onHandled(view: HTMLElement, changed: () => void): void {
+  for (const kind of ['click', 'dblclick', 'change', 'input', 'keydown', 'pointerup', 'toggle']) {
+    view.addEventListener(kind, changed, { capture: true });
+  }
+}
+
 /** Tells the page around a view when its state has changed. */
 export class StateTeller {
   private _told: string;

@@ -1,5 +1,9 @@
 /** Which columns of a table are in sight, in which order, and how wide. */
+import type { Summary } from '../host';
+import { number, record, texts } from '../payload';
 import type { Field } from './fields';
+
+const MOST_PX = 2000;
 
 export class ColumnChoice {
   private _fields: readonly Field[] = [];
@@ -45,6 +49,35 @@ export class ColumnChoice {
     if (other !== undefined) {
       const [from, to] = [this._order.indexOf(field.name), this._order.indexOf(other.name)];
       [this._order[from], this._order[to]] = [other.name, field.name];
+    }
+  }
+
+  /** What was chosen, as JSON. */
+  get kept(): Summary {
+    const isMoved = this._fields.some(({ name }, index) => this._order[index] !== name);
+    return {
+      order: isMoved ? [...this._order] : [],
+      hidden: Object.fromEntries(this._hidden),
+      widths: Object.fromEntries(this._widths)
+    };
+  }
+
+  /** Go on from what was kept; a choice that would leave no column is none. */
+  adopt({ order, hidden, widths }: Summary): void {
+    this._order = texts(order);
+    for (const field of this._fields) {
+      const isHidden = record(hidden)[field.name];
+      const width = number(record(widths)[field.name]);
+      if (typeof isHidden === 'boolean') {
+        this._hidden.set(field.name, isHidden);
+      }
+      if (Number.isFinite(width)) {
+        this.resize(field, Math.min(width, MOST_PX));
+      }
+    }
+    this.update(this._fields);
+    if (this.shown.length === 0) {
+      this._hidden.clear();
     }
   }
 

@@ -1,5 +1,7 @@
 /** A plain table on screen: a virtualised grid that is sorted, filtered, resized and copied. */
 import { h, hasMarkedText } from '../dom';
+import type { Summary } from '../host';
+import { record, text } from '../payload';
 import { type Cells, toCsv, toTsv } from '../shell/delimited';
 import { lowerEdge } from '../shell/lower_edge';
 import { ColumnChoice } from './columns';
@@ -115,6 +117,23 @@ export class Grid {
     this._filter = text;
     this.table.scrollTop = 0;
     this._arrange();
+  }
+
+  get filter(): string {
+    return this._filter;
+  }
+
+  /** How it stands, as JSON. */
+  get kept(): Summary {
+    return { filter: this._filter, sort: this.sort && { ...this.sort }, columns: this.columns.kept };
+  }
+
+  /** Go on from what was kept. */
+  adopt({ filter, sort, columns }: Summary): void {
+    const { field, descending } = record(sort);
+    this.sort = text(field) === '' ? null : { field: text(field), descending: descending === true };
+    this.columns.adopt(record(columns));
+    this.filter = text(filter);
   }
 
   focus(): void {
