@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -46,7 +48,19 @@ def test_points_roofs_and_ridges_are_those_of_the_answer(
     known = {ridge["flops_per_byte"] for ridge in result.summary["ridges"] if ridge["memory"] == "hbm"}
     assert sorted(set(ridges["x"])) == pytest.approx(sorted(known))
     if known:
-        assert any("FLOP/B" in text for text in charts.labels(page))
+        label = result.summary["roofs"][0]["label"]
+        assert any("FLOP/B (" in text and label in text for text in charts.labels(page)), "a value, and whose peaks"
+    points = charts.data(page, "points")
+    looks: dict[str, set[str]] = {}
+    shapes: dict[str, set[str]] = {}
+    for row, fill, marker in zip(points["row"], points["fill"], points["marker"], strict=True):
+        if result.frame["level"].iloc[row] == "op":
+            bound = re.sub("[vc]mem_.*", "on chip", str(result.frame["bound_by"].iloc[row]))
+            looks.setdefault(bound, set()).add(fill)
+            shapes.setdefault(result.frame["work_kind"].iloc[row], set()).add(marker)
+    for seen in (looks, shapes):
+        assert all(len(one) == 1 for one in seen.values())
+        assert len(set.union(*seen.values())) == len(seen), "one colour a bound, one shape a kind of work"
     for width in (480, 900, 2000):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"cut at {width}"

@@ -1,12 +1,10 @@
 /** Below the roofline: what colours and shapes mean, what is not drawn, and where the roofs come from. */
-import { stringAt } from '../columns';
 import { h } from '../dom';
 import { count, percent } from '../format';
-import { KINDS, kindOf } from '../kinds';
 import { text } from '../payload';
 import type { AnswerFrame } from '../shell/answer';
-import { glyph } from '../shell/legend';
-import { type Bound, boundsIn, type Placed, type Undrawn, type What } from './points';
+import { boundsIn, kindsIn, PROGRAM, STEP, shapeOf } from './looks';
+import type { Placed, Undrawn, What } from './points';
 import { merged, type Roof, roofText } from './roofs';
 
 /** The lines below the chart. */
@@ -16,21 +14,18 @@ export function captionOf(
   roofs: readonly Roof[],
   level: string
 ): HTMLElement[] {
-  const used = new Set(
-    points.filter(({ what }) => what === 'op').map(({ row }) => kindOf(stringAt(table, 'work_kind', row)).id)
-  );
   const has = (wanted: What) => points.some(({ what }) => what === wanted);
   const suspicious = points.filter(({ isSuspicious }) => isSuspicious).length;
   return [
     h(
       'div',
       { class: 'jp-XprofLegend', attrs: { role: 'list', 'aria-label': 'What colours and shapes mean' } },
-      ...KINDS.filter(({ id }) => used.has(id)).map((kind) =>
-        h('span', { title: kind.what, attrs: { role: 'listitem' } }, swatch(kind.id), kind.label)
+      ...boundsIn(table, points).map(({ label, colour }) =>
+        item('●', colour === null ? 'bound not known' : `bound by ${label}`, colour)
       ),
-      ...boundsIn(table, points).map(shape),
-      has('program') ? item('◆', 'whole profile') : null,
-      has('step') ? item('○', 'steps') : null,
+      ...kindsIn(table, points).map((kind) => item(shapeOf(kind).glyph, kind.label, null, kind.what)),
+      has('program') ? item(PROGRAM.glyph, 'whole profile') : null,
+      has('step') ? item(STEP.glyph, 'steps') : null,
       has('op') ? item('', 'area: time of an op') : null,
       suspicious > 0 ? item('⚠', `above 105 % of a roof: ${count(suspicious)}`) : null
     ),
@@ -39,21 +34,13 @@ export function captionOf(
   ];
 }
 
-function swatch(kind: string): HTMLElement {
-  const mark = glyph(kindOf(kind));
-  mark.textContent = '▬';
-  return mark;
-}
-
-function shape({ glyph: mark, label }: Bound): HTMLElement {
-  return item(mark, `bound by ${label}`);
-}
-
-function item(mark: string, label: string): HTMLElement {
+/** A mark and what it means; in the colour of a kind of work where it is about a colour. */
+function item(mark: string, label: string, colour: string | null = null, title = ''): HTMLElement {
+  const data: Record<string, string> = colour === null ? {} : { kind: colour };
   return h(
     'span',
-    { attrs: { role: 'listitem' } },
-    mark === '' ? null : h('span', { class: 'jp-XprofGlyph', attrs: { 'aria-hidden': true } }, mark),
+    { title, attrs: { role: 'listitem' } },
+    mark === '' ? null : h('span', { class: 'jp-XprofGlyph', attrs: { 'aria-hidden': true }, data }, mark),
     label
   );
 }

@@ -15,7 +15,8 @@ import type { Selects } from '../shell/selects';
 import { captionOf } from './caption';
 import { choiceOfRow } from './choice';
 import { explainPoint, explainRidge, explainRoof } from './explain';
-import { boundOf, diameter, levelsOf, logRange, type Placed, type Point, place } from './points';
+import { boundOf, PROGRAM, STEP, shapeOf } from './looks';
+import { diameter, levelsOf, logRange, type Placed, type Point, place } from './points';
 import {
   clusters,
   levelName,
@@ -57,7 +58,7 @@ export class RooflineChart implements Part {
     this._chart = new ChartBox(_frame.host, {
       title: 'Roofline',
       description:
-        'FLOP rate over arithmetic intensity, both logarithmic. Roofs are lines, ops are points whose area is their time.',
+        'FLOP rate over arithmetic intensity, both logarithmic. Roofs are lines, ops are points whose area is their time, colour what bounds them, and shape the kind of their work.',
       height: HEIGHT_PX,
       draw: (kit) => this._draw(kit)
     });
@@ -250,10 +251,10 @@ export class RooflineChart implements Part {
       y: points.map(({ flopsPerS }) => flopsPerS),
       row: points.map(({ row }) => row),
       size: points.map((point) => diameter(point, longest)),
-      marker: points.map((point) => markerOf(point, stringAt(table, 'bound_by', point.row))),
-      fill: points.map((point) => fillOf(kit, point, stringAt(table, 'work_kind', point.row))),
+      marker: points.map((point) => markerOf(point, stringAt(table, 'work_kind', point.row))),
+      fill: points.map((point) => fillOf(kit, point, stringAt(table, 'bound_by', point.row))),
       mark: points.map(({ isSuspicious }) => (isSuspicious ? '⚠' : '')),
-      base: points.map(({ what, isSuspicious }) => lineOf(kit, what, isSuspicious))
+      base: points.map((point) => lineOf(kit, point, stringAt(table, 'bound_by', point.row)))
     });
     this._source = source;
     source.data = { ...source.data, ...this._outlines() };
@@ -312,16 +313,21 @@ export class RooflineChart implements Part {
   }
 }
 
-function markerOf({ what }: Point, bound: string | null): string {
-  return { program: 'diamond', step: 'circle', op: boundOf(bound).marker }[what];
+function markerOf({ what }: Point, kind: string | null): string {
+  return { program: PROGRAM, step: STEP, op: shapeOf(kindOf(kind)) }[what].marker;
 }
 
-function fillOf(kit: Kit, { what }: Point, kind: string | null): string {
-  return { program: kit.colours.ink, step: 'transparent', op: kit.kind(kindOf(kind).id) }[what];
+function fillOf(kit: Kit, { what }: Point, bound: string | null): string {
+  const { colour } = boundOf(bound);
+  const ofOp = colour === null ? kit.colours.page : kit.kind(colour);
+  return { program: kit.colours.page, step: 'transparent', op: ofOp }[what];
 }
 
-function lineOf(kit: Kit, what: Point['what'], isSuspicious: boolean): string {
-  return isSuspicious ? kit.colours.warn : what === 'op' ? kit.colours.page : kit.colours.ink;
+function lineOf(kit: Kit, { what, isSuspicious }: Point, bound: string | null): string {
+  if (isSuspicious) {
+    return kit.colours.warn;
+  }
+  return what === 'op' && boundOf(bound).colour !== null ? kit.colours.page : kit.colours.ink;
 }
 
 /** How far apart two heights must be, as a factor, for their labels to have room. */

@@ -11,7 +11,8 @@ import {
   utilization
 } from '../format';
 import { kindOf } from '../kinds';
-import { boundOf, intensityColumn, LEVELS, type Point } from './points';
+import { boundOf } from './looks';
+import { intensityColumn, LEVELS, type Point } from './points';
 import { levelName, type Ridge, type Roof, ridgeText, roofText } from './roofs';
 
 const MEMORIES = LEVELS.filter((level) => level !== '');
@@ -83,6 +84,7 @@ export function explainRidge(ridge: Ridge): string[] {
   return [
     `ridge of ${levelName(ridge.memory.name)} and ${ridge.dtypes}: ${ridgeText(ridge)}`,
     `${flopRate(ridge.flopsPerS)} ÷ ${byteRate(ridge.memory.value)}; to the left the memory is the limit`,
+    `${ridge.dtypes}: ${ridge.compute.label}, ${ridge.compute.source}`,
     `${levelName(ridge.memory.name)}: ${ridge.memory.label}, ${ridge.memory.source}`
   ];
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { KINDS } from '../kinds';
 import { rowsTable } from '../testing/fixtures';
 import { undrawnText } from './caption';
 import { explainPoint } from './explain';
-import { boundOf, boundsIn, diameter, levelsOf, logRange, type Point, place, SMALLEST_PX } from './points';
+import { boundOf, boundsIn, kindsIn, shapeOf } from './looks';
+import { diameter, levelsOf, logRange, type Point, place, SMALLEST_PX } from './points';
 
 const ROWS = [
   { level: 'program', name: 'whole', time_ps: 100e9, flops_per_s: 5e11, hbm_arithmetic_intensity: 20 },
@@ -94,16 +96,20 @@ describe('the points of a roofline', () => {
     expect(diameter(op(1e-9), 100)).toBe(SMALLEST_PX);
   });
 
-  it('show what bounds them by shape', () => {
+  it('show what bounds them by colour, and the kind of work by shape', () => {
     expect(boundOf('vmem_write').id).toBe(boundOf('cmem_read').id);
     expect(boundOf(null).label).toBe('not known');
     expect(
-      new Set(['compute', 'hbm', 'link', 'host', 'latency', 'vmem_read'].map((id) => boundOf(id).marker)).size
+      new Set(['compute', 'hbm', 'link', 'host', 'latency', 'vmem_read'].map((id) => boundOf(id).colour)).size
     ).toBe(6);
     expect(boundsIn(TABLE, place(TABLE, ALL, 'hbm', 'HBM').points).map(({ id }) => id)).toEqual([
       'compute',
       'on_chip'
     ]);
+    const kinds = KINDS.filter(({ id }) => id !== 'idle');
+    expect(new Set(kinds.map((kind) => shapeOf(kind).marker)).size).toBe(kinds.length);
+    const { points } = place(TABLE, ALL, 'hbm', 'HBM');
+    expect(kindsIn(TABLE, points).length).toBeGreaterThan(0);
   });
 
   it('can be looked at from each memory that an intensity is known of', () => {

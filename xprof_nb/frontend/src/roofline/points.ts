@@ -94,39 +94,6 @@ export function diameter({ what, timePs }: Point, longestPs: number): number {
   return Math.max(SMALLEST_PX, LARGEST_PX * Math.sqrt(timePs / longestPs));
 }
 
-/** What bounds an op, as a shape: marker of BokehJS, glyph in a text, words. */
-export interface Bound {
-  readonly id: string;
-  readonly marker: string;
-  readonly glyph: string;
-  readonly label: string;
-}
-
-const BOUNDS: readonly Bound[] = [
-  { id: 'compute', marker: 'circle', glyph: '●', label: 'compute' },
-  { id: 'hbm', marker: 'square', glyph: '■', label: 'HBM' },
-  { id: 'on_chip', marker: 'hex', glyph: '⬢', label: 'on-chip memory' },
-  { id: 'link', marker: 'triangle', glyph: '▲', label: 'links' },
-  { id: 'host', marker: 'inverted_triangle', glyph: '▼', label: 'host' },
-  { id: 'latency', marker: 'star', glyph: '★', label: 'latency' },
-  { id: '', marker: 'circle_cross', glyph: '⊕', label: 'not known' }
-];
-const UNKNOWN = BOUNDS[BOUNDS.length - 1] as Bound;
-
-/** The shape of a `bound_by` cell. */
-export function boundOf(id: string | null): Bound {
-  const known = /^[vc]mem_/.test(id ?? '') ? 'on_chip' : id;
-  return BOUNDS.find((bound) => bound.id === known) ?? UNKNOWN;
-}
-
-/** The bounds of some rows, in their order. */
-export function boundsIn(table: Columns, points: readonly Point[]): Bound[] {
-  const found = new Set(
-    points.filter(({ what }) => what === 'op').map(({ row }) => boundOf(stringAt(table, 'bound_by', row)))
-  );
-  return BOUNDS.filter((bound) => found.has(bound));
-}
-
 /** The stretch of an axis that shows all values, with room around them. */
 export function logRange(values: readonly number[]): [number, number] {
   const known = values.filter((value) => value > 0 && Number.isFinite(value));

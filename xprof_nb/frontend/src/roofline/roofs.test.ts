@@ -48,7 +48,7 @@ describe('roofs', () => {
     ]);
     expect(ridgesOf(roofs, 'link').map(({ flopsPerByte }) => Math.round(flopsPerByte))).toEqual([2295, 1148]);
     expect(ridgesOf(roofs, 'vmem_read')).toEqual([]);
-    expect(ridgesText([...ridges, ...ridges])).toBe('560 · 280 FLOP/B');
+    expect(ridgesText([...ridges, ...ridges])).toBe('560 · 280 FLOP/B (profile or datasheet ÷ measured)');
   });
 
   it('say their value and who vouches for it', () => {

@@ -19,6 +19,7 @@ export interface Roof {
 /** Where the roof of a memory meets that of an element type. */
 export interface Ridge {
   readonly memory: Roof;
+  readonly compute: Roof;
   /** Element types of that roof, `bf16, f16`. */
   readonly dtypes: string;
   readonly flopsPerByte: number;
@@ -60,11 +61,12 @@ export function ridgesOf(roofs: readonly Roof[], level: string): Ridge[] {
   const memory = believed.find(({ name, isMemory }) => isMemory && name === level);
   return memory === undefined
     ? []
-    : merged(believed.filter(({ isMemory }) => !isMemory)).map(({ names, value }) => ({
+    : merged(believed.filter(({ isMemory }) => !isMemory)).map((compute) => ({
         memory,
-        dtypes: names,
-        flopsPerByte: value / memory.value,
-        flopsPerS: value
+        compute,
+        dtypes: compute.names,
+        flopsPerByte: compute.value / memory.value,
+        flopsPerS: compute.value
       }));
 }
 
@@ -110,10 +112,13 @@ export function ridgeText(ridge: Ridge): string {
   return `${significant(ridge.flopsPerByte)} FLOP/B`;
 }
 
-/** `22.5 · 18.9 FLOP/B`: one label of several ridges. */
+/** `22.5 · 18.9 FLOP/B (datasheet ÷ measured)`: one label of several ridges, and whose peaks they are of. */
 export function ridgesText(ridges: readonly Ridge[]): string {
   const values = new Set(ridges.map((ridge) => significant(ridge.flopsPerByte)));
-  return `${[...values].join(' · ')} FLOP/B`;
+  const labels = [({ compute }: Ridge) => compute, ({ memory }: Ridge) => memory]
+    .map((roofOf) => [...new Set(ridges.map((ridge) => roofOf(ridge).label))].join(' or '))
+    .filter((label, index, both) => both.indexOf(label) === index);
+  return `${[...values].join(' · ')} FLOP/B (${labels.join(' ÷ ')})`;
 }
 
 const LEVEL_NAMES: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { type AnswerFrame, answerView } from '../shell/answer';
 import { Selects } from '../shell/selects';
 import { RooflineChart } from './chart';
 import { choiceOfRow } from './choice';
-import { boundOf } from './points';
+import { boundOf } from './looks';
 import style from './style.css?inline';
 
 /** Draw the answer of a host into an element. */
