@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from xprof_nb import snapshot
 from xprof_nb.errors import ProfileError
-from xprof_nb.views import fallback, widget
+from xprof_nb.views import fallback, pictures, widget
 
 WIDGET_MIMETYPE = "application/vnd.jupyter.widget-view+json"
 
@@ -49,6 +49,6 @@ def mimebundle(result: Shown) -> tuple[dict[str, Any], dict[str, Any]]:
             if model_id is not None:
                 data[WIDGET_MIMETYPE] = {"version_major": 2, "version_minor": 0, "model_id": model_id}
     table = fallback.table(result, notes)
-    data["text/html"] = fallback.html(table)
+    data["text/html"] = fallback.html(table, pictures.html(result.query, result.frame, result.summary))
     data["text/plain"] = fallback.plain(table)
     return data, {}

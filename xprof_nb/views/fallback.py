@@ -89,8 +89,11 @@ def table(result: Tabular, notes: Iterable[str] = (), rows: int = ROWS) -> Table
     )
 
 
-def html(table: Table) -> str:
-    """Return a semantic ``<table>`` with a caption: no script, no sheet of styles, everything escaped."""
+def html(table: Table, picture: str = "") -> str:
+    """Return a semantic ``<table>`` with a caption: no script, no sheet of styles, everything escaped.
+
+    ``picture`` is HTML that stands between the answer in words and the table.
+    """
     first, *others = table.columns
     head = "".join(f'<th scope="col" {_side(c)}>{escaping.escape(c.head)}</th>' for c in table.columns)
     body = "".join(
@@ -102,7 +105,7 @@ def html(table: Table) -> str:
     sentence = f"<p><strong>{escaping.escape(table.sentence)}</strong></p>\n" if table.sentence else ""
     notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in table.notes)
     return (
-        f"{sentence}<table>\n<caption>{escaping.escape(table.caption)}</caption>\n"
+        f"{sentence}{picture}<table>\n<caption>{escaping.escape(table.caption)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>" + (f"\n<ul>{notes}</ul>" if notes else "")
     )
 

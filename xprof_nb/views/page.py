@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__, assets, snapshot
 from xprof_nb.errors import NotFoundError
-from xprof_nb.views import fallback
+from xprof_nb.views import fallback, pictures
 from xprof_nb.views.layouts import one_line
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def page(result: Shown) -> str:
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f'<div id="xprof-nb-view"></div>\n<main id="table">\n<h1>{title}</h1>\n<p class="facts">{facts}</p>\n'
-        f"{fallback.html(table)}\n</main>\n"
+        f"{fallback.html(table, pictures.html(result.query, result.frame, result.summary))}\n</main>\n"
         + (_scripts(result.view, payload) if payload else "")
         + "</body>\n</html>\n"
     )

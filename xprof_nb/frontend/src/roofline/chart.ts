@@ -143,7 +143,7 @@ export class RooflineChart implements Part {
       height: HEIGHT_PX
     });
     this._drawRoofs(kit, plot, x, y);
-    this._drawRidges(kit, plot, ridges, y);
+    this._drawRidges(kit, plot, ridges, x, y);
     this._drawPoints(kit, plot);
     return plot;
   }
@@ -212,7 +212,13 @@ export class RooflineChart implements Part {
     kit.hover(plot, [drawn], () => explainRoof(roof));
   }
 
-  private _drawRidges(kit: Kit, plot: Plot, ridges: readonly Ridge[], y: readonly [number, number]): void {
+  private _drawRidges(
+    kit: Kit,
+    plot: Plot,
+    ridges: readonly Ridge[],
+    x: readonly [number, number],
+    y: readonly [number, number]
+  ): void {
     if (ridges.length === 0) {
       return;
     }
@@ -234,7 +240,12 @@ export class RooflineChart implements Part {
     marks.name = 'ridges';
     for (const near of clusters(ridges, (ridge) => ridge.flopsPerS, labelFactor(y))) {
       const lowest = near[near.length - 1] as Ridge;
-      const place = { x: lowest.flopsPerByte, y: lowest.flopsPerS, x_offset: 4, y_offset: -16 };
+      // Where a label has no room to its right it stands to the left, clear of the roof that rises there.
+      const isFarRight = Math.log(lowest.flopsPerByte / x[0]) > 0.7 * Math.log(x[1] / x[0]);
+      const side = isFarRight
+        ? { x_offset: -12, y_offset: 4, text_align: 'right' }
+        : { x_offset: 4, y_offset: -16 };
+      const place = { x: lowest.flopsPerByte, y: lowest.flopsPerS, ...side };
       label(kit, plot, ridgesText([...near].reverse()), place);
     }
     kit.hover(plot, [marks], (row) => (ridges[row] === undefined ? [] : explainRidge(ridges[row])));
