@@ -337,10 +337,9 @@ def _finite(answer: Answer) -> Answer:
     import numpy as np
 
     frame = answer.frame
-    floats = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind == "f"]
-    if floats and np.isinf(frame.iloc[:, floats].to_numpy()).any():
-        names = frame.columns[floats]
-        frame = frame.assign(**{name: frame[name].where(~np.isinf(frame[name])) for name in names})
+    floats = frame.select_dtypes("float")
+    if np.isinf(floats.to_numpy(np.float64)).any():
+        frame = frame.assign(**{name: floats[name].where(~np.isinf(floats[name])) for name in floats})
     return replace(answer, frame=frame, summary=_finite_value(answer.summary))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.buffer_lifetimes import shape_of
+from xprof_nb.analysis.buffer_lifetimes import Lifetimes, shape_of
 from xprof_nb.analysis.categories import category, work_kind
 from xprof_nb.analysis.framework_ops import scope_path
 from xprof_nb.analysis.memory_plan import Plan, allocated_bytes, in_space, is_temporary, largest_plan, planned_programs
@@ -24,7 +24,7 @@ from xprof_nb.analysis.selection import Selection, not_applied
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.buffers import Allocation, ShapeIndex
-from xprof_nb.model.columns import words
+from xprof_nb.model.columns import Columns, as_frame, summed_by, taken, texts
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.model.roofs import roofs_of
@@ -116,8 +116,7 @@ def live_curve(profile: ProfileData, selection: Selection, memory_space: int = 0
 
 def _table(plan: Plan, profile: ProfileData) -> pd.DataFrame:
     assignment, life = plan.program.buffers, plan.life
-    spans = pd.DataFrame({"start": life.start, "end": life.end}).groupby(life.held).agg({"start": "min", "end": "max"})
-    span_of = spans.to_dict("index")
+    span_of = _hulls(life)
     live = set(life.held[(life.start <= plan.peak) & (life.end >= plan.peak)].tolist())
     members = _members(life.owner)
     outputs = {row: index for index, rows in life.outputs.items() for row in rows}
@@ -136,11 +135,26 @@ def _table(plan: Plan, profile: ProfileData) -> pd.DataFrame:
             size = {"bytes": allocation.size_bytes, "live_at_peak": allocation.is_held}
             described = _described(shown, allocation.buffers, allocation, plan, profile)
             rows.append({**described, **size, **always, "output": _output(allocation, outputs)})
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    for name in _WORDS:
-        frame[name] = words(frame[name])
-    frame["live_at_peak"] = frame["live_at_peak"].astype(bool)
-    return frame.sort_values(["bytes", "start"], ascending=[False, True], kind="stable", ignore_index=True)
+    cells = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    columns: Columns = {name: texts(values) if name in _WORDS else _numbers(values) for name, values in cells.items()}
+    columns["live_at_peak"] = columns["live_at_peak"].astype(np.bool_)
+    return as_frame(taken(columns, np.lexsort((columns["start"], -columns["bytes"]))))
+
+
+def _hulls(life: Lifetimes) -> dict[int, dict[str, int]]:
+    """Return the first and last position at which each owner holds something."""
+    owners, owner = np.unique(life.held, return_inverse=True)
+    start, end = np.full(len(owners), len(life.order)), np.full(len(owners), -1)
+    np.minimum.at(start, owner, life.start)
+    np.maximum.at(end, owner, life.end)
+    spans = zip(owners.tolist(), start.tolist(), end.tolist(), strict=True)
+    return {of: {"start": first, "end": last} for of, first, last in spans}
+
+
+def _numbers(values: Sequence[float | None]) -> NDArray[Any]:
+    """Return whole numbers if all are, else floats with NaN for a missing one."""
+    whole = all(isinstance(value, int) for value in values)
+    return np.array(values, np.int64 if whole else np.float64)
 
 
 def _described(
@@ -218,7 +232,7 @@ def _members(owner: Ints) -> dict[int, list[int]]:
 def _summary(plan: Plan, frame: pd.DataFrame, profile: ProfileData) -> dict[str, Any]:
     program, order = plan.program, plan.life.order
     at_peak = frame[frame["live_at_peak"]]
-    sums = {kind: int(group.sum()) for kind, group in frame["bytes"].groupby(frame["kind"])}
+    sums = {kind: int(total) for kind, total in summed_by(frame["kind"], frame["bytes"].to_numpy()).items()}
     temporary = sum(each.size_bytes for each in plan.allocations if each.kind == "temporary")
     held = sum(each.size_bytes for each in plan.allocations if each.is_held)
     said = {

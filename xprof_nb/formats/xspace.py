@@ -23,6 +23,8 @@ from xprof_nb.formats.source import Source, open_source
 from xprof_nb.formats.stats import StatColumn, canonical, python_value
 from xprof_nb.formats.walk import check, in_threads
 
+_NONE = np.empty(0, np.int64)
+
 __all__ = ["Events", "Lines", "Metadata", "StatColumn", "XPlane", "XSpace", "read"]
 
 
@@ -87,11 +89,13 @@ def _texts(source: Source, fields: Int64s, number: int, place: str) -> list[str]
 
 def _read_metadata(source: Source, spans: Int64s, numbers: tuple[int, int, int], place: str) -> Metadata:
     """Read a map of metadata; ``numbers`` are those `wire.walk_metadata` asks for."""
+    if not len(spans):
+        return Metadata(_NONE, [], [], _NONE)
     table = np.zeros((len(spans), 6), np.int64)
     check(wire.walk_metadata, source, place, spans, *numbers, table)
     table = table[np.argsort(table[:, 0], kind="stable")]
     ids = table[:, 0]
-    table = table[np.append(ids[1:] != ids[:-1], True)[: len(ids)]]  # of an id that repeats the last entry counts
+    table = table[np.append(ids[1:] != ids[:-1], True)]  # of an id that repeats the last entry counts
     texts = table[:, 2:].tolist()
     return Metadata(
         id=table[:, 0].copy(),

@@ -96,9 +96,9 @@ def _varints(proto: bytes, *path: int) -> dict[int, int]:
 def _fields(
     buf: np.ndarray[tuple[int], np.dtype[np.uint8]], start: int, end: int
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    table = np.empty((0, 4), np.int64)
+    table = np.empty((64, 4), np.int64)
     count = wire.scan(buf, start, end, table)
-    if count > 0:
+    if count > len(table):
         table = np.empty((count, 4), np.int64)
         wire.scan(buf, start, end, table)
-    return table
+    return table[: max(count, 0)]

@@ -95,11 +95,14 @@ def is_derived(line_id: int, name: str) -> bool:
 @kept_with_first
 def read_streams(space: XSpace) -> Streams:
     """Return what the streams of a host's GPUs ran; ``device`` is the row of `gpu_planes`, of which there is one."""
-    planes = gpu_planes(space)
+    every_plane = gpu_planes(space)
+    numbered = [(device, plane) for device, plane in enumerate(every_plane) if len(plane.events)]
+    numbered = numbered or [(0, every_plane[0])]
+    planes = [plane for _, plane in numbered]
     parts: list[Columns] = []
     tables = []
     line_count = name_count = derived_count = 0
-    for device, plane in enumerate(planes):
+    for device, plane in numbered:
         events = plane.events
         derived = [is_derived(*line) for line in zip(plane.lines.id.tolist(), plane.lines.name, strict=True)]
         on_stream = ~np.repeat(np.array(derived, np.bool_), np.diff(plane.lines.first_event))
