@@ -64,6 +64,51 @@ def grouped_gpus(seed: int, folder: Path) -> Path:
     return space.write(folder)
 
 
+def executing_host(seed: int, folder: Path) -> Path:
+    """Write a host on which TensorFlow's executors work on steps, loops and input, some with GPUs they launch on."""
+    dice, space = random.Random(seed), SpaceBuilder()
+    plane = space.plane("/host:CPU")
+    kind = dice.choice(["steps", "steps", "loops", "loop ops"])
+    for number in range(dice.randint(2, 4)):
+        line, at = plane.line(f"thread {number}"), dice.randint(0, 10)
+        for _ in range(dice.randint(2, 8)):
+            _executed(dice, line, at, kind)
+            at += dice.randint(40, 55)
+    if dice.random() < 0.5:
+        _streams(dice, space.plane("/device:GPU:0", V100), is_grouped=False)
+    return space.write(folder)
+
+
+def _executed(dice: random.Random, line: LineBuilder, at: int, kind: str) -> None:
+    """Write an event and those inside it."""
+    step, iteration = dice.randint(1, 4), dice.randint(0, 2) if kind == "loops" else 0
+    run = {"id": step, "iter_num": iteration}
+    link = {"_pt": 2, "_p": step}
+    mark = {"graph_type": "train", "step_num": dice.randint(0, 99)} if dice.random() < 0.5 else {"step_num": step}
+    outer: list[tuple[str, dict[str, Any]]] = [
+        ("TraceContext", {**mark, **link}), ("FunctionRun", {"id": step, **link}), ("ExecutorState::Process", run),
+        ("ExecutorState::Process", {**run, "_ct": 2, "_c": step}), ("InstantiatedCapturedFunction::Run", {"id": step}),
+        ("TraceContext", {**mark, "id": step}), ("CompleteCallbacks", launch := _launch(dice)),
+        ("RunProgramRequest", queued := {"request_id": step, "queue_addr": 7}), ("TpuExecuteOp", run),
+    ]  # fmt: skip
+    inner: list[tuple[str, dict[str, Any]]] = [
+        ("IteratorGetNextOp::DoCompute", run), ("IteratorGetNextAsOptionalOp::DoCompute", run), ("TpuExecuteOp", run),
+        ("a/MatMul:MatMul", {}), ("EnqueueRequestLocked", queued), ("DoEnqueueProgram", launch), ("train", {}),
+        ("cuLaunchKernel", {"correlation_id": dice.randint(1, 30)}), ("MemcpyHToD", {}), ("EagerExecute", {}),
+    ]  # fmt: skip
+    if kind == "loop ops":
+        inner.append(("WhileOp-StartBody", {}))
+    name, stats = dice.choice(outer)
+    line.event(name, at * US, dice.randint(20, 38) * US, **stats)
+    for offset in range(1, 18, 6):
+        name, stats = dice.choice(inner)
+        line.event(name, (at + offset) * US, dice.randint(1, 5) * US, **stats)
+
+
+def _launch(dice: random.Random) -> dict[str, Any]:
+    return {"device_ordinal": 0, "queue_id": 1, "run_id": dice.randint(1, 3) + 2**27 * dice.randint(0, 1)}
+
+
 def _host_lines(dice: random.Random, plane: PlaneBuilder) -> None:
     for number in range(dice.randint(1, 3)):
         spans: set[tuple[int, int]] = set()

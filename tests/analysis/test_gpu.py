@@ -103,8 +103,6 @@ def test_kernels_equal_xprofs_kernel_stats(profile: xp.Profile, file: Path) -> N
 
 @pytest.mark.parametrize(("by", "tree"), [("program", "byProgram"), ("category", "byCategory")])
 def test_the_op_profile_equals_xprofs(profile: xp.Profile, file: Path, name: str, by: Any, tree: str) -> None:
-    if name == "v100-tf":
-        pytest.skip("xprof makes no tree without HLO")
     root = ask_xprof(file, "op_profile", group_by=by)[tree]
     frame = profile.op_profile(by=by, compat="xprof").frame
     at = {row.node: row for row in frame.itertuples()}
@@ -134,7 +132,7 @@ def test_the_op_profile_equals_xprofs(profile: xp.Profile, file: Path, name: str
         uncapped = number(row.flops_utilization * row.time_fraction)
         assert uncapped == pytest.approx(metrics["uncappedFlops"], rel=CLOSE), path
         assert min(1, number(row.hbm_utilization)) == pytest.approx(metrics["bandwidthUtils"][0], rel=CLOSE), path
-    assert compared > 5
+    assert compared > 5 or name == "v100-tf"  # without HLO xprof shows idle time alone
 
 
 def walk(node: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:

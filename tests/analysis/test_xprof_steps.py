@@ -88,7 +88,10 @@ def test_captures_of_this_cpu(workload: str, capture: Any) -> None:
     assert (count > 0) == (workload != "scan")
 
 
-@pytest.mark.parametrize("make", [step_spaces.host, step_spaces.launching_host, step_spaces.grouped_gpus])
+MAKERS = [step_spaces.host, step_spaces.launching_host, step_spaces.grouped_gpus, step_spaces.executing_host]
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_made_up_profiles(make: Callable[[int, Path], Path], tmp_path: Path) -> None:
     assert sum(assert_as_xprof(make(seed, tmp_path / str(seed))) for seed in range(25)) > 5
 
@@ -156,3 +159,39 @@ def test_input_ops_by_what_they_read(tmp_path: Path) -> None:
     for n, name in enumerate(names):
         python.event(name, 100 * n * US, (10 + n) * US)
     assert assert_input_ops_as_xprof(space.write(tmp_path)) == 5
+
+
+def test_a_step_is_named_by_the_graph_and_number_of_what_led_to_it(tmp_path: Path) -> None:
+    """A mark without a number, asked for by another thread that has one, is a step of that number."""
+    space = SpaceBuilder()
+    host, gpu = space.plane("/host:CPU"), space.plane("/device:GPU:0", step_spaces.V100)
+    asking, doing, stream = host.line("asking"), host.line("doing"), gpu.line("Stream #1(Compute)")
+    for n in range(3):
+        at = 100 * n * US
+        asking.event("call", at, 90 * US, graph_type="predict", step_num=70 + n, _pt=2, _p=n + 1)
+        doing.event("TraceContext", at + US, 80 * US, _ct=2, _c=n + 1)
+        doing.event("cuLaunchKernel", at + 2 * US, US, correlation_id=n + 1)
+        stream.event("gemm", at + 10 * US, 40 * US, correlation_id=n + 1)
+    file = space.write(tmp_path)
+    assert assert_as_xprof(file) == 3
+
+
+def test_with_loop_ops_xprof_groups_nothing(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    python = space.plane("/host:CPU").line("python")
+    python.event("train", 0, 50 * US, step_num=1, _r=1)
+    python.event("MatMul:MatMul", US, US)
+    assert assert_as_xprof(space.write(tmp_path / "plain")) == 1
+    python.event("WhileOp-StartBody", 60 * US, US)
+    assert assert_as_xprof(space.write(tmp_path / "loop")) == 0
+
+
+def test_xprofs_inference_latencies_are_of_no_recorded_profile(corpus: Path) -> None:
+    """Its table knows requests of TensorFlow's servers alone: of the others it shows an average of no request."""
+    for file in sorted(corpus.rglob("*.xplane.pb")):
+        if "broken" in str(file):
+            continue
+        models, latencies = ask_xprof(file, "inference_profile")
+        assert [row["model_name"] for row in rows_of(models)] == ["ALL"]
+        (average,) = rows_of(latencies)
+        assert (average["percentile"], average["request_id"], average["latency_ms"]) == ("Average", "N/A", 0.0)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from time import process_time
-
 import numpy as np
 
-from tests.formats.xspace_messages import MESSAGES
 from tests.xspace_builder import Ref, SpaceBuilder
 from xprof_nb.formats import xspace
 from xprof_nb.formats.allocations import has_allocations, read_allocations
@@ -78,34 +73,3 @@ def test_a_host_without_them_is_known_without_a_second_reading() -> None:
     space.plane("/host:CPU").line("a").event("work", 1)
     assert not has_allocations(xspace.read(space.to_bytes()))
     assert len(read(space)) == 0
-
-
-def history(count: int) -> Callable[[], xspace.XSpace]:
-    """Return a reader of one thread with that many events, each inside a call."""
-    message = MESSAGES["Space"]()
-    plane = message.planes.add(name="/host:CPU")
-    for number, name in enumerate(("MemoryAllocation", "MemoryDeallocation"), 1):
-        plane.event_metadata[number].id, plane.event_metadata[number].name = number, name
-    for number, name in enumerate(("addr", "bytes_allocated"), 1):
-        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
-    line = plane.lines.add(name="a")
-    for number in range(count):
-        event = line.events.add(metadata_id=1 + number % 2, offset_ps=number)
-        event.stats.add(metadata_id=1, int64_value=number // 2)
-        event.stats.add(metadata_id=2, int64_value=number)
-    content = message.SerializeToString()
-    return lambda: xspace.read(content)
-
-
-def test_time_grows_no_faster_than_the_events(tmp_path: Path) -> None:
-    def seconds(read_space: Callable[[], xspace.XSpace]) -> float:
-        times = []
-        for _ in range(5):
-            start = process_time()
-            read_allocations(read_space)
-            times.append(process_time() - start)
-        return min(times)
-
-    small, large = history(20_000), history(200_000)
-    read_allocations(small)  # kernels compile
-    assert seconds(large) <= 11 * seconds(small) + 0.2

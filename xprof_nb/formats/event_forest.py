@@ -33,7 +33,7 @@ class Nodes:
     is_async
         Whether the event is left out when it comes to what contains what.
     root_level
-        0 for an event that is no root.
+        0 for an event that is no root, negative for one that leads no group of its own.
     """
 
     line: Ints
@@ -83,14 +83,14 @@ def groups(nodes: Nodes, edges: Pairs, node_count: int) -> tuple[Ints, Ints]:
     is_root = np.flatnonzero(nodes.root_level > 0)
     order = np.lexsort((-nodes.end_ps[is_root], nodes.start_ps[is_root], -nodes.root_level[is_root]))
     level = np.zeros(node_count, np.int64)
-    level[: len(nodes.line)] = nodes.root_level
-    down = _adjacency(edges[0], edges[1], node_count)
-    up = _adjacency(edges[1], edges[0], node_count)
+    level[: len(nodes.line)] = np.abs(nodes.root_level)
+    down = adjacency(edges[0], edges[1], node_count)
+    up = adjacency(edges[1], edges[0], node_count)
     group, roots = _groups(is_root[order], level, *down, *up)
     return np.asarray(group[: len(nodes.line)], np.int64), np.asarray(roots, np.int64)
 
 
-def _adjacency(begin: Ints, end: Ints, count: int) -> Pairs:
+def adjacency(begin: Ints, end: Ints, count: int) -> Pairs:
     """Return where the neighbours of each node begin in a list of neighbours, and the list."""
     first = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(begin, minlength=count), out=first[1:])

@@ -14,7 +14,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import event_forest, plausible
-from xprof_nb.formats.event_forest import Nodes
+from xprof_nb.formats.contexts import (
+    EXECUTOR,
+    ROOT_LEVELS,
+    UNNAMED_ROOTS,
+    Contexts,
+    Part,
+    contexts,
+    has_loop_ops,
+    iterations,
+    named,
+    one_producer_each,
+)
+from xprof_nb.formats.event_forest import Nodes, Pairs
 from xprof_nb.formats.framework_events import split_framework_op
 from xprof_nb.formats.gpu.device import GPU
 from xprof_nb.formats.gpu.streams import gpu_planes, is_derived
@@ -38,15 +50,11 @@ from xprof_nb.model.step_groups import (
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Contexts = tuple[Nodes, pd.DataFrame, pd.DataFrame]
-"""Events, and ``event, type, id`` of the contexts they produce and consume."""
 
 _MARKERS = ("train", "test", "TraceContext")
 _NO_COMPUTE = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 _GROUPED = ("/host:CPU", "/device:", "/host:metadata")
 """Planes that grouping adds a stat to: where one lacks it, xprof groups anew, over the groups that are stated."""
-_ROOT_LEVELS = {"TraceContext": 1, "ProcessBatch": 2, "BatchingSessionRun": 1}
-_UNNAMED_ROOTS = frozenset({"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"})
 _POOL = "ThreadpoolListener::"
 _COPIES = {
     "MemcpyHToD": HOST_TO_DEVICE,
@@ -56,9 +64,6 @@ _COPIES = {
 }
 _STEPS_LINE = 0xDEADBEEF - 2**32
 """Id of the line of steps; xprof knows it in this form alone, sign-extended from 32 bits."""
-_LAUNCHES = -1
-"""Stands for the context type of correlation ids."""
-_NODE_STATS = ("_r", "_a", "_pt", "_p", "_ct", "_c", "correlation_id")
 
 
 def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
@@ -72,7 +77,11 @@ def read_step_groups(read_space: Callable[[], XSpace]) -> StepGroups:
     if not any(_grouped_planes(space)) and not any(map(_may_have_roots, planes)):
         return no_step_groups()
     parts = [with_regions(plane) for plane in planes]
-    found = made(parts, [contexts(plane, part) for plane, part in zip(planes, parts, strict=True)])
+    if has_loop_ops(space):
+        found = ungrouped(parts)
+    else:
+        tables = [contexts(plane, part) for plane, part in zip(planes, parts, strict=True)]
+        found = made(parts, tables, [] if host is None else iterations(host, parts[0]))
     if gpus:
         return _of_gpus(gpus, found.parts[len(planes) - len(gpus) :], False)
     return no_step_groups() if host is None else of_host(host, found.parts[0], found)
@@ -89,23 +98,26 @@ def _grouped_planes(space: XSpace) -> list[bool]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Events of one plane in the order of its lines: their rows, -1 for a region put together, and their groups."""
-
-    rows: Ints
-    line: Ints
-    start_ps: Ints
-    end_ps: Ints
-    group: Ints
-
-
-@dataclass(frozen=True, eq=False)
 class Made:
-    """Groups made here: the planes' events, and by group its root and what that is inside of."""
+    """Groups made here: the planes' events, by group its root, and what events are inside of, and what led to them.
+
+    Attributes
+    ----------
+    above
+        Where what led to each node begins in a list of nodes, and the list; nodes beyond the events only connect.
+    """
 
     parts: list[Part]
     roots: Ints
     inside: Ints
+    above: Pairs
+
+
+def ungrouped(parts: Sequence[Part]) -> Made:
+    """Return the events as they are."""
+    count = sum(len(part.rows) for part in parts)
+    none = np.empty(0, np.int64)
+    return Made(list(parts), none, np.full(count, -1, np.int64), (np.zeros(count + 1, np.int64), none))
 
 
 def _stated(plane: XPlane) -> Part:
@@ -117,11 +129,14 @@ def _stated(plane: XPlane) -> Part:
 
 
 def _may_have_roots(plane: XPlane) -> bool:
-    return "_r" in plane.stat_names or bool(_ROOT_LEVELS.keys() & set(plane.metadata.name))
+    return "_r" in plane.stat_names or not {*ROOT_LEVELS, EXECUTOR}.isdisjoint(plane.metadata.name)
 
 
-def made(parts: Sequence[Part], tables: Sequence[Contexts]) -> Made:
-    """Return the groups of events of several planes, given their `contexts`."""
+def made(parts: Sequence[Part], tables: Sequence[Contexts], loops: Sequence[Ints] = ()) -> Made:
+    """Return the groups of events of several planes, given their `contexts`, and `iterations` of the first.
+
+    Where loops run, the first event of each iteration leads a group, and no other event does.
+    """
     firsts = np.cumsum([0, *(len(part.rows) for part in parts)])
     columns, makes, takes, line_count = [], [], [], 0
     for (nodes, produced, consumed), first in zip(tables, firsts.tolist(), strict=False):
@@ -132,7 +147,7 @@ def made(parts: Sequence[Part], tables: Sequence[Contexts]) -> Made:
     names = ("line", "start_ps", "end_ps", "is_async", "root_level")
     nodes = Nodes(*(np.concatenate([getattr(each, name) for each in columns]) for name in names))
     inside = event_forest.inside(nodes)
-    produced, consumed = _one_launch_each(pd.concat(makes)), pd.concat(takes)
+    produced, consumed = one_producer_each(pd.concat(makes)), pd.concat(takes)
     count = len(nodes.line)
     context = pd.concat([produced, consumed]).groupby(["type", "id"]).ngroup().to_numpy(np.int64)
     pairs = (
@@ -141,19 +156,24 @@ def made(parts: Sequence[Part], tables: Sequence[Contexts]) -> Made:
     )
     edges, extra = event_forest.context_edges(count, *pairs)
     nested = np.flatnonzero(inside >= 0)
-    everyone = (np.concatenate([inside[nested], edges[0]]), np.concatenate([nested, edges[1]]))
+    leads = np.repeat([each[0] for each in loops], [len(each) - 1 for each in loops]).astype(np.int64)
+    led = np.concatenate([*(each[1:] for each in loops), np.empty(0, np.int64)])
+    everyone = (np.concatenate([inside[nested], edges[0], leads]), np.concatenate([nested, edges[1], led]))
+    if len(loops):
+        nodes = replace(nodes, root_level=np.zeros(count, np.int64))
+        nodes.root_level[[each[0] for each in loops]] = np.arange(len(loops), 0, -1)
     group, roots = event_forest.groups(nodes, everyone, count + extra)
     cut = np.split(group, firsts[1:-1])
     grouped = [
         replace(part, group=np.where(mine >= 0, mine, part.group)) for part, mine in zip(parts, cut, strict=True)
     ]
-    return Made(grouped, roots, inside)
+    return Made(grouped, roots, inside, event_forest.adjacency(everyone[1], everyone[0], count + extra))
 
 
 def with_regions(plane: XPlane) -> Part:
     """Return the events of a plane with what its thread pools ran, as spans from start to stop, which lead nowhere."""
     part = _stated(plane)
-    starts, stops = (_meta_mask(plane, (_POOL + end).__eq__) for end in ("StartRegion", "StopRegion"))
+    starts, stops = (named(plane, (_POOL + end).__eq__) for end in ("StartRegion", "StopRegion"))
     begins, ends = (np.flatnonzero(mask[plane.events.metadata]) for mask in (starts, stops))
     (consumed,) = plane.stats_of(begins, "_c")
     begins = begins[consumed.present]
@@ -172,48 +192,16 @@ def with_regions(plane: XPlane) -> Part:
     return Part(rows[order], line[order], start_ps[order], end_ps[order], group[order])
 
 
-def contexts(plane: XPlane, part: Part) -> Contexts:
-    """Return the events of a plane with their contexts."""
-    is_host = not GPU.match(plane.name)
-    known = np.flatnonzero(part.rows >= 0)
-    rows = part.rows[known]
-    root, is_async, *context = plane.stats_of(rows, *_NODE_STATS)
-    produces, produced, consumes, consumed, correlation = context
-    level = np.zeros(len(part.rows), np.int64)
-    by_name = np.array([*(_ROOT_LEVELS.get(name, 0) for name in plane.metadata.name), 0], np.int64)
-    level[known] = np.where(root.present, root.ints(), by_name[plane.events.metadata[rows]])
-    apart = np.zeros(len(part.rows), np.bool_)
-    apart[known] = is_async.ints() != 0
-
-    def table(type_of: object, which: Ints, number: Ints) -> pd.DataFrame:
-        return pd.DataFrame({"event": which, "type": np.broadcast_to(np.asarray(type_of), len(which)), "id": number})
-
-    makes, takes = produces.present & produced.present, consumes.present & consumed.present
-    known_kind = _meta_mask(plane, lambda name: name in _ROOT_LEVELS or name in _UNNAMED_ROOTS)
-    launch = np.flatnonzero(correlation.present & ~known_kind[plane.events.metadata[rows]])
-    makes_of = [table(produces.ints()[makes], known[makes], produced.ints()[makes])]
-    takes_of = [table(consumes.ints()[takes], known[takes], consumed.ints()[takes])]
-    (makes_of if is_host else takes_of).append(table(_LAUNCHES, known[launch], correlation.ints()[launch]))
-    nodes = Nodes(part.line, part.start_ps, part.end_ps, apart, level)
-    return nodes, pd.concat(makes_of), pd.concat(takes_of)
-
-
-def _one_launch_each(produced: pd.DataFrame) -> pd.DataFrame:
-    """Return the contexts produced, of the calls with one correlation id the last alone."""
-    repeated = produced.duplicated(["type", "id"], keep="last") & (produced["type"] == _LAUNCHES)
-    return produced[~repeated]
-
-
 def of_stated_host(host: XPlane | None) -> StepGroups:
     """Return the groups that the file states of a host without devices."""
     if host is None:
         return no_step_groups()
     part = _stated(host)
     codes, texts = host.event_stat("step_name").texts()
-    named = np.flatnonzero((codes >= 0) & (part.group >= 0))
-    names = {int(part.group[row]): texts[codes[row]] for row in named[::-1].tolist()}
+    labelled = np.flatnonzero((codes >= 0) & (part.group >= 0))
+    names = {int(part.group[row]): texts[codes[row]] for row in labelled[::-1].tolist()}
     marks = np.zeros(len(part.rows), np.bool_)
-    marks[named] = True
+    marks[labelled] = True
     return replace(_host_groups(host, part, marks, event_forest.inside(_bare(part))), names=names)
 
 
@@ -229,28 +217,44 @@ def of_host(host: XPlane, part: Part, made: Made) -> StepGroups:
     marks = np.zeros(len(part.rows), np.bool_)
     for group, root in enumerate(made.roots.tolist()):
         name = names_of[host.events.metadata[part.rows[root]]]
-        numbers[group] = number = _step_number(host, part, made.inside, root, group)
-        is_named = name != "" and name not in _UNNAMED_ROOTS
+        graph, numbers[group] = _graph_and_number(host, part, made.above, root, group)
+        is_named = name != "" and name not in UNNAMED_ROOTS
         marks[root] = is_named
         if is_named:
-            names[group] = f"{name} {number}"
+            names[group] = f"{graph or name} {numbers[group]}"
     return replace(_host_groups(host, part, marks, made.inside), names=names, numbers=numbers)
 
 
-def _step_number(host: XPlane, part: Part, inside: Ints, root: int, group: int) -> int:
-    """Return the number an event or one around it states, else that of the group."""
-    around = [root]
-    while inside[around[-1]] >= 0:
-        around.append(int(inside[around[-1]]))
-    for stat in host.stats_of(part.rows[np.array(around)], "iter_num", "step_num"):
-        if stat.present.any():
-            return int(stat.ints()[np.flatnonzero(stat.present)[0]])
-    return group
+def _graph_and_number(host: XPlane, part: Part, above: Pairs, root: int, group: int) -> tuple[str, int]:
+    """Return the graph and the number that an event, or the nearest that led to it, states; else that of the group."""
+    rows = part.rows[np.array(_what_led_to(root, above, len(part.rows)))]
+    graph, *numbers = host.stats_of(rows[rows >= 0], "graph_type", "iter_num", "step_num")
+    codes, texts = graph.texts()
+    stated = codes[codes >= 0]
+    number = next((stat.ints()[np.argmax(stat.present)] for stat in numbers if stat.present.any()), group)
+    return texts[stated[0]] if len(stated) else "", int(number)
+
+
+def _what_led_to(root: int, above: Pairs, count: int) -> list[int]:
+    """Return an event and those of the first ``count`` that led to it, the nearest first."""
+    first, nodes = above
+    found, seen = [root], {root}
+    for node in found:
+        nearest = nodes[first[node] : first[node + 1]].tolist()
+        for each in nearest:
+            if each in seen:
+                continue
+            seen.add(each)
+            if each >= count:
+                nearest += nodes[first[each] : first[each + 1]].tolist()
+            else:
+                found.append(each)
+    return found
 
 
 def _host_groups(host: XPlane, part: Part, marks: Mask, inside: Ints) -> StepGroups:
     metadata = np.where(part.rows >= 0, host.events.metadata[part.rows], -1)  # of a region the last entry: compute
-    explicit = _meta_mask(host, lambda name: name.startswith(_MARKERS) and "/" not in name)
+    explicit = named(host, lambda name: name.startswith(_MARKERS) and "/" not in name)
     marks = (marks | explicit[metadata]) & (part.group >= 0)
     kind_of = np.array([*(_host_kind(name) for name in host.metadata.name), HOST_COMPUTE], np.int8)
     kind = kind_of[metadata]
@@ -293,7 +297,7 @@ def _input_stages(host: XPlane, part: Part, inside: Ints) -> Mask:
 def _of_gpus(gpus: Sequence[XPlane], parts: Sequence[Part], is_stated: bool) -> StepGroups:
     events, markers = [no_grouped()], [no_grouped()]
     for plane, part in zip(gpus, parts, strict=True):
-        device = int(named[1]) if (named := GPU.match(plane.name)) else -1
+        device = int(match[1]) if (match := GPU.match(plane.name)) else -1
         is_stream = np.array([not is_derived(number, "") for number in plane.lines.id.tolist()], np.bool_)
         is_step = plane.lines.id == _STEPS_LINE
         markers.append(_grouped(part, is_step[part.line] & (part.group >= 0), None, device))
@@ -355,10 +359,6 @@ def _stretches(part: Part, device: int) -> Grouped:
     end_ps = np.maximum.reduceat(part.end_ps[rows], first)
     kind, devices = np.zeros(len(first), np.int8), np.full(len(first), device, np.int32)
     return Grouped(group[first], kind, devices, part.start_ps[rows[first]], end_ps)
-
-
-def _meta_mask(plane: XPlane, holds: Callable[[str], bool]) -> Mask:
-    return np.array([*(holds(name) for name in plane.metadata.name), False], np.bool_)
 
 
 def _grouped(part: Part, which: Mask, kind: NDArray[np.int8] | None, device: int) -> Grouped:

@@ -71,7 +71,7 @@ def op_profile(profile: ProfileData, by: By, selection: Selection, shown: Shown)
     frame = _measured(as_frame({**nodes, "bound_by": nodes["bound"]}), peaks, table)
     summary = _summary(by, table, total_ps, frame)
     said = op_tables.notes(profile, table, rated)
-    if not len(records["op"]):
+    if not len(records["op"]) and not total_ps:
         return Answer(frame.iloc[:0][XPROF_COLUMNS], summary, said)
     return Answer(shown_part(frame, shown)[XPROF_COLUMNS], summary, said)
 

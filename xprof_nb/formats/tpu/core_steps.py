@@ -14,8 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.formats import plausible, step_groups
+from xprof_nb.formats.contexts import Contexts, Part, iterations
+from xprof_nb.formats.contexts import contexts as contexts_of
 from xprof_nb.formats.event_forest import Nodes
-from xprof_nb.formats.step_groups import Contexts, Part
 from xprof_nb.formats.tpu.lines import MODULES, STEPS, device_times, in_order, rows_of
 from xprof_nb.formats.tpu.planes import CORE, keys_and_events, tpu_cores
 from xprof_nb.formats.xspace import XPlane, XSpace
@@ -46,8 +47,9 @@ def read_core_steps(read_space: Callable[[], XSpace]) -> CoreSteps:
     else:
         of_cores = [_contexts(plane, part) for plane, part in zip(planes, parts, strict=True)]
         of_host = [] if host is None else [step_groups.with_regions(host)]
-        contexts = [] if host is None else [_with_launches(host, of_host[0], step_groups.contexts(host, of_host[0]))]
-        made = step_groups.made([*of_host, *parts], [*contexts, *of_cores])
+        contexts = [] if host is None else [_with_launches(host, of_host[0], contexts_of(host, of_host[0]))]
+        loops = [] if host is None else iterations(host, of_host[0])
+        made = step_groups.made([*of_host, *parts], [*contexts, *of_cores], loops)
         found = _in_turn(planes, made.parts[len(of_host) :], len(made.roots))
         groups = step_groups.of_host(host, made.parts[0], made) if host is not None else None
     return _core_steps(planes, [_merged(part) for part in found], {} if groups is None else _input_times(groups))
