@@ -57,6 +57,13 @@ class Lab:
         raw = json.dumps({"theme": name})
         self.ask("PUT", "lab/api/settings/@jupyterlab/apputils-extension:themes", {"raw": raw})
 
+    def wait_until_layout_has(self, name: str) -> None:
+        """Wait until JupyterLab, which saves its layout a while after a change, has saved one with this document."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while name not in json.dumps(self.ask("GET", "lab/api/workspaces")):
+            assert time.monotonic() < deadline, f"no saved layout has {name}"
+            time.sleep(POLL_S)
+
     def stop(self) -> None:
         """End the server, and with it its kernels."""
         self.process.terminate()

@@ -132,6 +132,7 @@ def test_the_side_panel_opens_the_run_without_a_kernel(lab, open_page, screensho
     screenshot(page, "document-light")
     assert lab.ask("GET", "api/kernels") == []
 
+    lab.wait_until_layout_has(run)
     page.reload()
     page.locator("#jp-main-dock-panel").get_by_role("tab", name="op profile").click()
     again = OpProfile(page.locator("#jp-main-dock-panel .jp-XprofExplore-place")).wait()
