@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from xprof_nb import args, doctor, verbs
+from xprof_nb import args, doctor, verbs, verbs_runs
 from xprof_nb.errors import ProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ def run(command: args.Command) -> str:
             return verbs.write(verbs.ask(command), command)
         case args.DoctorCommand():
             return doctor.text()
-    raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
+        case args.CaptureCommand() | args.JobCommand():
+            raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
+        case _:
+            return verbs_runs.do(command)
 
 
 def _write_any_text() -> None:

@@ -48,9 +48,10 @@ _RUN_COLUMNS = {
     "size": "bytes",
     "origin": "origin",
     "device": "device",
+    "tags": "tags",
     "note": "note",
 }
-_WORDS = ("run", "started", "origin", "device", "note")
+_WORDS = ("run", "started", "origin", "device", "tags", "note")
 
 
 def open_run(command: OpenCommand | QueryCommand) -> api.Profile:
@@ -149,6 +150,7 @@ def runs_text(frame: pd.DataFrame, chosen: Format) -> str:
     columns = tuple(
         Column(head, tuple(_cell(name, value) for value in frame[name]), is_text=name in _WORDS)
         for head, name in _RUN_COLUMNS.items()
+        if name != "tags" or frame[name].map(len).any()
     )
     notes = tuple(frame.attrs.get("notes", ()))
     return fallback.plain(
@@ -163,4 +165,4 @@ def _moment(value: Any) -> str | None:
 def _cell(name: str, value: Any) -> str:
     if name == "started" and hasattr(value, "strftime"):
         return units.text(value.strftime("%Y-%m-%d %H:%M:%S"))
-    return str(units.formatter(name)(value))
+    return str(units.formatter(name)(", ".join(value) if name == "tags" else value))

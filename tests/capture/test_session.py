@@ -4,9 +4,9 @@ import jax
 import pytest
 
 from xprof_nb.capture import session, store
-from xprof_nb.capture.framing import has_events, is_whole
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
+from xprof_nb.formats.framing import has_events, is_whole
 
 OPTIONS = CaptureOptions()
 

@@ -32,8 +32,9 @@ ROOMS = {
     "args": "errors model args",
     "doctor": "errors model formats runs capture",
     "verbs": "errors model args api result runs views",
-    "cli": "errors model args api doctor verbs runs",
-    "jupyter": "errors model formats args api result doctor verbs runs capture jupyter | views",
+    "verbs_runs": "errors model args runs",
+    "cli": "errors model args api doctor verbs verbs_runs runs",
+    "jupyter": "errors model formats args api result doctor verbs verbs_runs runs capture jupyter | views",
     "jupyter.server": "errors model assets runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}

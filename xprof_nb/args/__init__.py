@@ -23,6 +23,7 @@ from xprof_nb.args.questions import (
     QueryCommand,
     add_questions,
 )
+from xprof_nb.args.runs import RunCommand, add_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,13 +43,14 @@ __all__ = [
     "ListCommand",
     "OpenCommand",
     "QueryCommand",
+    "RunCommand",
     "parse_cell_magic",
     "parse_magic",
     "parse_shell",
     "seconds",
 ]
 
-Command = CaptureCommand | JobCommand | ListCommand | OpenCommand | QueryCommand | DoctorCommand
+Command = CaptureCommand | JobCommand | ListCommand | OpenCommand | QueryCommand | RunCommand | DoctorCommand
 
 
 def parse_magic(line: str) -> Command:
@@ -61,7 +63,7 @@ def parse_magic(line: str) -> Command:
     HelpAsked
         It asks for help.
     """
-    grammar = _grammar("%xprof", "Capture and read XLA profiles.", (add_capture, add_questions))
+    grammar = _grammar("%xprof", "Capture and read XLA profiles.", (add_capture, add_questions, add_runs))
     return _command(grammar, split(line) or ["--help"])
 
 
@@ -74,7 +76,7 @@ def parse_cell_magic(line: str) -> CaptureCommand:
 
 def parse_shell(arguments: Sequence[str]) -> Command:
     """Return the command of ``xprof-nb ARGUMENTS``; raises what `parse_magic` raises."""
-    grammar = _grammar("xprof-nb", "Ask about XLA profiles.", (add_questions,))
+    grammar = _grammar("xprof-nb", "Ask about XLA profiles.", (add_questions, add_runs))
     grammar.add_argument("--version", action=Version, nargs=0, dest=argparse.SUPPRESS, help="say which version this is")
     return _command(grammar, arguments)
 

@@ -100,6 +100,8 @@ class QueryCommand:
 class DoctorCommand:
     """``doctor``: what is installed and whether it works together."""
 
+    format: Format | None = None
+
 
 def add_questions(add_verb: AddVerb) -> None:
     """Add ``ls``, ``open``, every question and ``doctor``."""
@@ -110,7 +112,8 @@ def add_questions(add_verb: AddVerb) -> None:
     _add_run(verb)
     for name, about in QUESTIONS:
         _add_question(add_verb, name, about)
-    add_verb("doctor", DoctorCommand, "say what is installed and whether it works together")
+    verb = add_verb("doctor", DoctorCommand, "say what is installed and whether it works together")
+    _add_format(verb, ("table", "json"))
 
 
 def _add_question(add_verb: AddVerb, name: str, about: str) -> None:

@@ -6,10 +6,10 @@ import sys
 import time
 from typing import Any
 
-from xprof_nb.capture.framing import has_events
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.session import jax_started, open_session
 from xprof_nb.formats.cpu import MARKER
+from xprof_nb.formats.framing import has_events
 
 PROBE_S = 0.15
 MOST_AWAITED = 64

@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from xprof_nb.capture.names import host_name
 from xprof_nb.capture.session import jax_started
+from xprof_nb.runs.names import host_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from xprof_nb.capture import activity, cells, metadata, store
 from xprof_nb.capture.health import check_devices
 from xprof_nb.capture.live_arrays import Sampler
-from xprof_nb.capture.names import check_name, moment_name
 from xprof_nb.capture.options import CaptureOptions, chosen
 from xprof_nb.capture.session import Session, check_free, open_session
 from xprof_nb.capture.shield import shielded
 from xprof_nb.capture.waiting import Waiting
 from xprof_nb.errors import CaptureError
 from xprof_nb.runs import default_logdir
+from xprof_nb.runs.names import check_name, moment_name
+from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Capture:
         self._session: Session | None = None
         self._sampler: Sampler | None = None
         self.name = None if name is None else check_name(name)
-        self.logdir = store.checked_logdir(default_logdir() if logdir is None else logdir)
+        self.logdir = checked_logdir(default_logdir() if logdir is None else logdir)
         self.note = note
         self.options = options or CaptureOptions()
         self.cell: str | None = None

@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xprof_nb.capture.framing import is_whole
-from xprof_nb.capture.names import host_name, numbered
-from xprof_nb.errors import CaptureError, UsageError
+from xprof_nb.errors import CaptureError
+from xprof_nb.formats.framing import is_whole
 from xprof_nb.runs import sidecar
-from xprof_nb.runs.places import is_url
+from xprof_nb.runs.names import host_name
+from xprof_nb.runs.shelf import new_staging, new_staging_elsewhere, publish, runs_folder, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from xprof_nb.runs.sidecar import Sidecar
 
 MIN_FREE_BYTES = 64 * 2**20
-STAGING = ".xprof-nb-"  # hidden: nobody takes it for a run
-_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
-
-
-def checked_logdir(logdir: str | os.PathLike[str]) -> Path:
-    """Return the full path of a log dir on this machine's disks.
-
-    Raises
-    ------
-    UsageError
-        It is no path, or a URL: captures are written to a disk.
-    """
-    text = os.fspath(logdir)
-    if not isinstance(text, str) or "\0" in text or is_url(text):
-        raise UsageError(
-            f"a capture cannot be saved in {text!r}",
-            hint="Pass a folder on this machine as `logdir`, and copy the run.",
-        )
-    return Path(text).expanduser().absolute()
 
 
 def check_writable(logdir: Path) -> None:
@@ -64,11 +44,6 @@ def check_writable(logdir: Path) -> None:
             file=logdir,
             hint="Free some space, pass another `logdir`, or set $XPROF_NB_LOGDIR.",
         )
-
-
-def runs_folder(logdir: Path) -> Path:
-    """Return the folder of runs, where xprof and TensorBoard look for them."""
-    return logdir / "plugins" / "profile"
 
 
 def check_profile(data: bytes) -> None:
@@ -95,11 +70,11 @@ def save(data: bytes, logdir: Path, name: str, record: Sidecar) -> Path:
     aside, trouble = _write_aside(data, logdir, name, record)
     if trouble is None:
         try:
-            folder = _publish(aside, runs_folder(logdir), name)
+            folder = publish(aside, runs_folder(logdir), name)
         except OSError as error:
             trouble = error
         else:
-            _tidy(aside.parent)
+            tidy(aside.parent)
             return folder
     raise CaptureError(
         f"the run could not be saved below {logdir} ({trouble.strerror or trouble}); "
@@ -116,11 +91,11 @@ def file_name() -> str:
 def _write_aside(data: bytes, logdir: Path, name: str, record: Sidecar) -> tuple[Path, OSError | None]:
     """Write the run to the log dir's staging, else to the temporary folder; return where, and why not the first."""
     try:
-        return _write(data, _new_staging(logdir) / name, record), None
+        return _write(data, new_staging(logdir) / name, record), None
     except OSError as first:
         trouble = first
     try:
-        return _write(data, Path(tempfile.mkdtemp(prefix="xprof-nb-")) / name, record), trouble
+        return _write(data, new_staging_elsewhere() / name, record), trouble
     except OSError as second:
         raise CaptureError(
             f"neither the log dir nor {tempfile.gettempdir()} takes the profile ({second.strerror or second})",
@@ -146,36 +121,11 @@ def _write(data: bytes, folder: Path, record: Sidecar) -> Path:
     return folder
 
 
-def _publish(aside: Path, parent: Path, name: str) -> Path:
-    parent.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        target = parent / numbered(name, number)
-        if target.exists():
-            continue
-        try:
-            return aside.rename(target)
-        except OSError as error:
-            # Another process may have taken the name since; a folder with files in it is never replaced.
-            if error.errno not in _TAKEN or not target.exists():
-                raise
-    raise AssertionError("unreachable: there is always a next number")
-
-
-def _new_staging(logdir: Path) -> Path:
-    logdir.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=STAGING, dir=logdir))
-
-
 @contextmanager
 def _staged(logdir: Path) -> Iterator[Path]:
     """Make a staging folder that is gone again afterwards."""
-    folder = _new_staging(logdir)
+    folder = new_staging(logdir)
     try:
         yield folder
     finally:
-        _tidy(folder)
-
-
-def _tidy(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()
+        tidy(folder)

@@ -11,7 +11,7 @@ from IPython.core import error as ipython_error
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from xprof_nb import args, doctor, verbs
+from xprof_nb import args, doctor, verbs, verbs_runs
 from xprof_nb.capture import calibrate, jobs
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.memory_watch import MemoryWatch
@@ -123,6 +123,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
                 return result if verbs.answer_format(command) is None else print(verbs.write(result, command))
             case args.DoctorCommand():
                 return print(doctor.text())
+        return print(verbs_runs.do(command))
 
     def _manage(self, command: args.JobCommand) -> None:
         live = self._live

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from xprof_nb.errors import NotFoundError
 from xprof_nb.runs.layout import RunFiles, Scan, default_logdir, scan
+from xprof_nb.runs.leftovers import staged
 from xprof_nb.runs.places import is_url, locate
 from xprof_nb.runs.sidecar import Sidecar
 
@@ -104,6 +105,8 @@ def remarks(folder: str, found: Scan) -> list[str]:
             "a log dir closer to the runs shows them all."
         )
     said.extend(f"{unreadable} may not be read." for unreadable in found.unreadable)
+    if not is_url(folder):
+        said.extend(str(left) for left in staged(Path(folder)))
     return said
 
 

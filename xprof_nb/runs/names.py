@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 120
 # Names Windows keeps for devices; a log dir may be shared with it.
-_DEVICE_NAME = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_DEVICE_NAME = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])\s*(\..*)?")
 
 
 def check_name(name: str) -> str:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from xprof_nb.capture.names import check_name, host_name, moment_name, numbered
 from xprof_nb.errors import UsageError
+from xprof_nb.runs.names import check_name, host_name, moment_name, numbered
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,9 @@ from xprof_nb.errors import UsageError
         "x" * 300,
         "NUL",
         "com1.txt",
+        "LPT¹",
+        "conin$",
+        "aux .log",
         "a:b",
         "a*",
         "\u202eevil",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from xprof_nb.capture.framing import has_events, is_whole
+from xprof_nb.formats.framing import has_events, is_whole
 
 
 def field(number: int, body: bytes) -> bytes:

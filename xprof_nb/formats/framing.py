@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from mmap import mmap
 
 # Field numbers of XSpace, XPlane and XLine in tsl/profiler/protobuf/xplane.proto.
 _XSPACE_FIELDS = frozenset({1, 2, 3, 4})
@@ -14,7 +15,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 
-def is_whole(data: bytes) -> bool:
+def is_whole(data: bytes | mmap) -> bool:
     """Return whether the outer frames are an XSpace's and end exactly where the bytes end."""
     try:
         return bool(data) and all(number in _XSPACE_FIELDS for number, _ in _messages(memoryview(data)))
