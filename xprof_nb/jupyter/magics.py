@@ -111,19 +111,21 @@ class XprofMagics(Magics):  # type: ignore[misc]
                 return None
             case args.JobCommand():
                 return self._manage(command)
-            case args.ListCommand():
-                runs = verbs.list_runs(command)
-                return runs if command.format is None else print(verbs.runs_text(runs, command.format))
-            case args.OpenCommand():
-                self._settle(command.run)
-                return verbs.open_run(command)
-            case args.QueryCommand():
-                self._settle(command.run)
-                result = verbs.ask(command)
-                return result if verbs.answer_format(command) is None else print(verbs.write(result, command))
+            case args.ListCommand() | args.OpenCommand() | args.QueryCommand():
+                return self._read(command)
             case args.DoctorCommand():
                 return print(doctor.text())
         return print(verbs_runs.do(command))
+
+    def _read(self, command: args.ListCommand | args.OpenCommand | args.QueryCommand) -> Any:
+        if isinstance(command, args.ListCommand):
+            runs = verbs.list_runs(command)
+            return runs if command.format is None else print(verbs.runs_text(runs, command.format))
+        self._settle(command.run)
+        if isinstance(command, args.OpenCommand):
+            return verbs.open_run(command)
+        result = verbs.ask(command)
+        return result if verbs.answer_format(command) is None else print(verbs.write(result, command))
 
     def _manage(self, command: args.JobCommand) -> None:
         live = self._live
