@@ -21,6 +21,8 @@ _HOMES = {
     "sql_schema": "xprof_nb.api",
     "capture": "xprof_nb.api",
     "capture_for": "xprof_nb.api",
+    "memory_snapshot": "xprof_nb.memory",
+    "explain_oom": "xprof_nb.memory",
     "ProfileError": "xprof_nb.errors",
 }
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -7,7 +7,8 @@ import time
 import jax.numpy as jnp
 import numpy as np
 
-from xprof_nb.capture.memory_watch import LIVE_ARRAYS, MemoryWatch
+from xprof_nb.capture.memory_report import LIVE_ARRAYS
+from xprof_nb.capture.memory_watch import MemoryWatch
 
 MIB = 2**20
 
@@ -20,7 +21,7 @@ def test_what_stays_is_kept_and_named() -> None:
     assert device.measured_by == LIVE_ARRAYS
     assert device.kept_bytes == 40 * MIB
     assert device.peak_bytes >= device.after_bytes
-    assert (report.arrays[0].name, report.arrays[0].shape) == ("weights", (10, 1024, 1024))
+    assert (report.arrays[0].held_by, report.arrays[0].shape) == (("weights", "_hidden"), (10, 1024, 1024))
     assert report.arrays[0].size_bytes == 40 * MIB
     assert "no allocator statistics" in report.notes[0]
 

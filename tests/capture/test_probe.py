@@ -5,9 +5,9 @@ import pytest
 import xprof_nb as xp
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.capture import stage
-from xprof_nb.capture.framing import count_events
 from xprof_nb.capture.options import PRESETS
 from xprof_nb.capture.probe import Estimate, probe
+from xprof_nb.formats.framing import count_events
 
 GIB = 2**30
 

@@ -14,7 +14,7 @@ from tests.house.tree import PACKAGE, REPO, files
 # room -> the rooms it may import; those after "|" only inside a function or for type checking, which breaks a circle
 # or keeps an import cheap. A room without an entry may not exist.
 ROOMS = {
-    "": "| api errors jupyter",
+    "": "| api errors memory jupyter",
     "errors": "",
     "model": "errors model",
     "formats": "errors model formats",
@@ -26,6 +26,7 @@ ROOMS = {
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api",
     "views": "errors model formats analysis queries assets snapshot views | api",
+    "memory": "errors model capture | views",
     "result": "errors model queries | api trace views",
     "trace": "model result | analysis",
     "api": "errors model params queries result runs | capture trace",
@@ -34,7 +35,7 @@ ROOMS = {
     "verbs": "errors model args api result runs views",
     "verbs_runs": "errors model args runs",
     "cli": "errors model args api doctor verbs verbs_runs runs",
-    "jupyter": "errors model formats args api result doctor verbs verbs_runs runs capture jupyter | views",
+    "jupyter": "errors model formats args api result doctor memory verbs verbs_runs runs capture jupyter | views",
     "jupyter.server": "errors model assets runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}

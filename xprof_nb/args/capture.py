@@ -32,6 +32,8 @@ class CaptureCommand:
         Wait for a step that takes so many times the median.
     overhead
         Measure first what each kind of tracing costs.
+    memory
+        Show the device memory the cell took, too.
     """
 
     duration_s: float | None = None
@@ -48,6 +50,7 @@ class CaptureCommand:
     device_tracing: bool | None = None
     max_devices: int | None = None
     overhead: bool = False
+    memory: bool = False
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def _plain(samples: _Samples) -> dict[str, Any]:
     }
 
 
-def _called(sharding: Any) -> str:
+def called(sharding: Any) -> str:
     """Name how arrays are laid out over devices: their partition, or the kind of sharding where it has none."""
     spec = getattr(sharding, "spec", None)
     return (type(sharding).__name__ if spec is None else str(spec))[:LONGEST_TEXT]
@@ -214,7 +214,7 @@ def _plain_device(device: Any, samples: _Samples) -> dict[str, Any]:
             {
                 "shape": f"[{','.join(map(str, shape))}]",
                 "dtype": str(dtype),
-                "sharding": _called(sharding),
+                "sharding": called(sharding),
                 "count": count,
                 "bytes": taken,
             }

@@ -6,8 +6,8 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from xprof_nb.capture.framing import count_events
 from xprof_nb.capture.session import open_session
+from xprof_nb.formats.framing import count_events
 from xprof_nb.model import units
 
 if TYPE_CHECKING:

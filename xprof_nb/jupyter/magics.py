@@ -20,7 +20,7 @@ from xprof_nb.formats import warm
 from xprof_nb.jupyter.asking import request_of
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
 from xprof_nb.jupyter.live_capture import LiveCapture
-from xprof_nb.jupyter.memory_cell import ShownMemory
+from xprof_nb.memory import MemoryOfCell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
         try:
             self.shell.run_cell(cell)
         finally:
-            display(ShownMemory(watch.report(self.shell.user_ns)))
+            display(MemoryOfCell(watch.report(self.shell.user_ns)))
 
     @line_magic(BEGIN)  # type: ignore[untyped-decorator]
     def begin_cell(self, line: str) -> None:
@@ -102,7 +102,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
             command = args.parse_cell_magic(line)
         except args.HelpAsked as text:  # an error here: the cell must not run
             raise UsageError(str(text)) from None
-        return CellCapture(self.shell, request_of(command))
+        return CellCapture(self.shell, request_of(command), MemoryWatch() if command.memory else None)
 
     def _do(self, command: args.Command) -> Any:
         match command:

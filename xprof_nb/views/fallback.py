@@ -103,11 +103,17 @@ def html(table: Table, picture: str = "") -> str:
         for row, indent in enumerate(table.indents)
     )
     sentence = f"<p><strong>{escaping.escape(table.sentence)}</strong></p>\n" if table.sentence else ""
-    notes = "".join(f"<li>{escaping.escape(note)}</li>" for note in table.notes)
+    notes = html_list(table.notes)
     return (
         f"{sentence}{picture}<table>\n<caption>{escaping.escape(table.caption)}</caption>\n"
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>" + (f"\n<ul>{notes}</ul>" if notes else "")
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>" + (f"\n{notes}" if notes else "")
     )
+
+
+def html_list(notes: Iterable[str]) -> str:
+    """Return notes as a list, nothing if there are none."""
+    items = "".join(f"<li>{escaping.escape(note)}</li>" for note in notes)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def plain(table: Table) -> str:
