@@ -121,4 +121,6 @@ def test_a_search_through_too_much_ends(monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_LOOKS", 1000)
     array = jnp.ones(3)
     assert held([[*range(10_000)], array], array) == ("x[1]",)
-    assert holders([array], {"big": [object() for _ in range(10_000)], "x": array})[id(array)] == ()
+    big = [object() for _ in range(10_000)]
+    assert holders([array], {"big": big, "x": array})[id(array)] == ("x",)
+    assert holders([array], {"big": big, "x": [array]})[id(array)] == ()

@@ -51,8 +51,7 @@ def holders(arrays: Iterable[Any], names: Mapping[str, Any]) -> dict[int, tuple[
         Variables, as `notebook_names` returns them.
     """
     search = _Search({id(array): [] for array in arrays})
-    for name, value in _roots(names):
-        search.look(name, value)
+    search.look(_roots(names))
     return {key: tuple(found) for key, found in search.found.items()}
 
 
@@ -62,22 +61,25 @@ class _Search:
     looks: int = 0
     deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_S)
 
-    def look(self, name: str, root: Any) -> None:
-        """Note every wanted array that can be reached from a root, once."""
-        seen: set[int] = set()
-        waiting = deque([(name, root, 0)])
+    def look(self, roots: Iterable[tuple[str, Any]]) -> None:
+        """Note every wanted array that can be reached from a root, once for each root.
+
+        All roots are gone through before what is in them: no large one keeps others from being looked at.
+        """
+        seen: set[tuple[int, int]] = set()
+        waiting = deque((root, name, value, 0) for root, (name, value) in enumerate(roots))
         while waiting and self.looks < MOST_LOOKS and time.monotonic() < self.deadline:
-            path, value, depth = waiting.popleft()
+            root, path, value, depth = waiting.popleft()
             self.looks += 1
-            if id(value) in seen or isinstance(value, _LEAVES):
+            if (root, id(value)) in seen or isinstance(value, _LEAVES):
                 continue
-            seen.add(id(value))
+            seen.add((root, id(value)))
             known = self.found.get(id(value))
             if known is not None:
                 if len(known) < MOST_HOLDERS:
                     known.append(path[:LONGEST_NAME])
             elif depth < DEEPEST:
-                waiting.extend((inner, child, depth + 1) for inner, child in _inside(path, value))
+                waiting.extend((root, inner, child, depth + 1) for inner, child in _inside(path, value))
 
 
 def _roots(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
