@@ -199,12 +199,13 @@ class Stage:
         told_s = float("-inf")
         of = "" if seconds is None else f" of {seconds:g} s"
         progress = f" ({self.progress})" if self.progress else ""
+        recorded = f" · {self.options}" if state == "running" else ""
         while not self.ended_early:
             passed_s = self.now_s() - began_s
             if (seconds is not None and passed_s >= seconds) or (until is not None and until()):
                 return
             if passed_s - told_s >= LOOK_S:
                 told_s = passed_s
-                self._tell(state, f"{doing}{progress}: {passed_s:.1f} s{of}", seconds and passed_s / seconds)
+                self._tell(state, f"{doing}{progress}: {passed_s:.1f} s{of}{recorded}", seconds and passed_s / seconds)
             left_s = float("inf") if seconds is None else seconds - passed_s
             self.enough.wait(min(left_s, LOOK_S if until is None else WATCH_S))
