@@ -23,6 +23,7 @@ _HOMES = {
     "capture_for": "xprof_nb.api",
     "memory_snapshot": "xprof_nb.memory",
     "explain_oom": "xprof_nb.memory",
+    "capture_from": "xprof_nb.api",
     "ProfileError": "xprof_nb.errors",
 }
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from xprof_nb.trace import Trace
 
 
-_LATER = {"capture": "xprof_nb.capture.local", "capture_for": "xprof_nb.capture.background"}
+_LATER = {
+    "capture": "xprof_nb.capture.local",
+    "capture_for": "xprof_nb.capture.background",
+    "capture_from": "xprof_nb.capture.remote",
+}
 
 
 def __getattr__(name: str) -> Any:

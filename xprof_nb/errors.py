@@ -72,5 +72,9 @@ class CaptureError(ProfileError):
     """A capture could not start, stop or be saved."""
 
 
+class UnreachableError(CaptureError):
+    """No profiler server answers at that address."""
+
+
 class ProfilerBusyError(CaptureError):
     """The process's only profiler session belongs to somebody else."""

@@ -16,7 +16,7 @@ from xprof_nb.runs.names import host_name
 from xprof_nb.runs.shelf import new_staging, new_staging_elsewhere, publish, runs_folder, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from xprof_nb.runs.sidecar import Sidecar
@@ -58,7 +58,17 @@ def check_profile(data: bytes) -> None:
 
 
 def save(data: bytes, logdir: Path, name: str, record: Sidecar) -> Path:
+    """Write a run of this host, see `save_hosts`."""
+    return save_hosts({file_name(): data}, logdir, name, record)
+
+
+def save_hosts(files: Mapping[str, bytes], logdir: Path, name: str, record: Sidecar) -> Path:
     """Write one run and return its folder, ``<logdir>/plugins/profile/<name>``, or ``<name>-2`` … if taken.
+
+    Parameters
+    ----------
+    files
+        The profile of each host, by the name of its file.
 
     The run is written aside, on the same file system, and renamed: nobody ever sees half of it.
 
@@ -67,7 +77,7 @@ def save(data: bytes, logdir: Path, name: str, record: Sidecar) -> Path:
     CaptureError
         It could not be put there. What was collected is kept, and the error says where.
     """
-    aside, trouble = _write_aside(data, logdir, name, record)
+    aside, trouble = _write_aside(files, logdir, name, record)
     if trouble is None:
         try:
             folder = publish(aside, runs_folder(logdir), name)
@@ -78,7 +88,7 @@ def save(data: bytes, logdir: Path, name: str, record: Sidecar) -> Path:
             return folder
     raise CaptureError(
         f"the run could not be saved below {logdir} ({trouble.strerror or trouble}); "
-        f"the profile is kept as {aside / file_name()}",
+        f"the profile is kept as {aside / next(iter(files)) if len(files) == 1 else aside}",
         hint="Move it there when the cause is gone, or open it where it is.",
     ) from trouble
 
@@ -88,14 +98,14 @@ def file_name() -> str:
     return f"{host_name()}.xplane.pb"
 
 
-def _write_aside(data: bytes, logdir: Path, name: str, record: Sidecar) -> tuple[Path, OSError | None]:
+def _write_aside(files: Mapping[str, bytes], logdir: Path, name: str, record: Sidecar) -> tuple[Path, OSError | None]:
     """Write the run to the log dir's staging, else to the temporary folder; return where, and why not the first."""
     try:
-        return _write(data, new_staging(logdir) / name, record), None
+        return _write(files, new_staging(logdir) / name, record), None
     except OSError as first:
         trouble = first
     try:
-        return _write(data, new_staging_elsewhere() / name, record), trouble
+        return _write(files, new_staging_elsewhere() / name, record), trouble
     except OSError as second:
         raise CaptureError(
             f"neither the log dir nor {tempfile.gettempdir()} takes the profile ({second.strerror or second})",
@@ -104,21 +114,25 @@ def _write_aside(data: bytes, logdir: Path, name: str, record: Sidecar) -> tuple
         ) from second
 
 
-def _write(data: bytes, folder: Path, record: Sidecar) -> Path:
+def _write(files: Mapping[str, bytes], folder: Path, record: Sidecar) -> Path:
     folder.mkdir()
-    file = folder / file_name()
     try:
-        with file.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if file.stat().st_size != len(data):
-            raise OSError(errno.EIO, "fewer bytes arrived than were written")
+        for name, data in files.items():
+            _write_file(folder / name, data)
         sidecar.write(folder, record)
     except OSError:
         shutil.rmtree(folder.parent, ignore_errors=True)
         raise
     return folder
+
+
+def _write_file(file: Path, data: bytes) -> None:
+    with file.open("xb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    if file.stat().st_size != len(data):
+        raise OSError(errno.EIO, "fewer bytes arrived than were written")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # Field numbers of XSpace, XPlane and XLine in tsl/profiler/protobuf/xplane.proto.
 _XSPACE_FIELDS = frozenset({1, 2, 3, 4})
-_XSPACE_PLANES, _XPLANE_LINES, _XLINE_EVENTS = 1, 3, 4
+_XSPACE_PLANES, _XSPACE_HOSTNAMES, _XPLANE_LINES, _XLINE_EVENTS = 1, 4, 3, 4
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
@@ -41,6 +41,11 @@ def count_events(data: bytes) -> tuple[int, int]:
             line_bytes += len(line)
             event_count += sum(number == _XLINE_EVENTS for number, _ in _messages(line))
     return event_count, line_bytes
+
+
+def host_names(data: bytes) -> list[str]:
+    """Return the names of the hosts that recorded it, as the profile states them."""
+    return [bytes(name).decode(errors="replace") for name in _children(memoryview(data), _XSPACE_HOSTNAMES)]
 
 
 def _children(message: memoryview, wanted: int) -> Iterator[memoryview]:

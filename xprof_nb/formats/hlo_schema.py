@@ -1,30 +1,13 @@
-"""Message classes of XLA's ``hlo.proto`` and ``xla_data.proto``, as far as profiles need them.
-
-They are built at run time in a descriptor pool of our own: no generated code that ties us to one protobuf
-release, and no clash with another package that registered ``xla.HloProto``. A field that is not listed is
-skipped, so newer profiles parse too.
-"""
+"""Message classes of XLA's ``hlo.proto`` and ``xla_data.proto``, as far as profiles need them."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pool
 
-_PACKAGE = "xprof_nb.xla"
-_FIELD = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "bool": _FIELD.TYPE_BOOL,
-    "bytes": _FIELD.TYPE_BYTES,
-    "double": _FIELD.TYPE_DOUBLE,
-    "float": _FIELD.TYPE_FLOAT,
-    "int32": _FIELD.TYPE_INT32,
-    "int64": _FIELD.TYPE_INT64,
-    "string": _FIELD.TYPE_STRING,
-    "uint32": _FIELD.TYPE_UINT32,
-    "uint64": _FIELD.TYPE_UINT64,
-}
+from xprof_nb.formats.message_pool import class_of, message_pool
 
 # Names and numbers are XLA's (hlo.proto, xla_data.proto), one line a field: `name number type`, `*` repeated.
 _ENUMS = {
@@ -131,10 +114,6 @@ _MESSAGES = {
     "AssignedBuffer": "logical_buffer_id 1 int64, offset 2 int64, size 3 int64",
     "HeapSimulatorTrace": "events 1 *HeapSimulatorEvent, whole_module_simulation 2 bool, "
     "buffer_allocation_index 3 int64",
-    # Not HLO: how the profiler was started, as a profile repeats it (tsl's profiler_options.proto).
-    "ProfileOptions": "include_dataset_ops 1 bool, host_tracer_level 2 uint32, device_tracer_level 3 uint32, "
-    "python_tracer_level 4 uint32, enable_hlo_proto 7 bool, start_timestamp_ns 8 uint64, duration_ms 9 uint64, "
-    "repository_path 10 string, session_id 14 string",
     "HeapSimulatorEvent": "kind 1 int32, buffer_id 2 int64, computation_name 3 string, instruction_name 4 string, "
     "share_with_canonical_id 5 int64",
 }
@@ -143,33 +122,9 @@ _MESSAGES = {
 @cache
 def message_class(name: str) -> Any:
     """Return the class of a message, named as in `hlo.proto` without its ``Proto``."""
-    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    return class_of(_pool(), name)
 
 
 @cache
 def _pool() -> descriptor_pool.DescriptorPool:
-    file = descriptor_pb2.FileDescriptorProto(name="xprof_nb/hlo.proto", package=_PACKAGE, syntax="proto3")
-    for name, values in _ENUMS.items():
-        enum = file.enum_type.add(name=name)
-        for value in values.split():
-            label, _, number = value.partition("=")
-            # Values of a proto3 enum share the package's scope, so each carries its enum's name.
-            enum.value.add(name=f"{name}_{label}", number=int(number))
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for field in fields.split(", "):
-            _add_field(message, *field.split())
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())
-    return pool
-
-
-def _add_field(message: descriptor_pb2.DescriptorProto, name: str, number: str, kind: str) -> None:
-    field = message.field.add(name=name, number=int(number))
-    field.label = _FIELD.LABEL_REPEATED if kind.startswith("*") else _FIELD.LABEL_OPTIONAL
-    kind = kind.removeprefix("*")
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]
-        return
-    field.type = _FIELD.TYPE_ENUM if kind in _ENUMS else _FIELD.TYPE_MESSAGE
-    field.type_name = f".{_PACKAGE}.{kind}"
+    return message_pool(_MESSAGES, _ENUMS)

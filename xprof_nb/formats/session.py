@@ -9,7 +9,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from xprof_nb.formats import plausible
-from xprof_nb.formats.hlo_schema import message_class
+from xprof_nb.formats.profiler_schema import message_class
 from xprof_nb.formats.xspace import XPlane, XSpace
 from xprof_nb.model.compilations import Compilations
 from xprof_nb.model.intervals import union
@@ -44,7 +44,7 @@ def capture_options(space: XSpace) -> dict[str, Any]:
         message.ParseFromString(written)
     except DecodeError:
         return {}
-    return {field.name: value for field, value in message.ListFields()}
+    return {field.name: value for field, value in message.ListFields() if field.message_type is None}
 
 
 def stated(plane: XPlane | None) -> dict[str, float]:

@@ -61,4 +61,9 @@ def numbered(name: str, number: int) -> str:
 
 def host_name() -> str:
     """Return this host's name, fit for a file name."""
-    return re.sub(r"[^\w.-]", "_", socket.gethostname()).lstrip(".") or "localhost"
+    return file_stem(socket.gethostname()) or "localhost"
+
+
+def file_stem(name: str) -> str:
+    """Return a host's name or address, fit for a file name; empty if nothing of it is."""
+    return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII).lstrip(".")[:LONGEST_NAME]

@@ -53,6 +53,9 @@ class Sidecar:
         Measured roofs of the machine at that time.
     live_arrays
         Samples of what Python held meanwhile, see `xprof_nb.runs.live_arrays`.
+    sources
+        Profiler servers it was captured from: ``{"address", "file"}`` each, of one that gave nothing ``{"address",
+        "error"}``; empty for a capture of the own process.
     version
         Version of the format it was written in.
     other
@@ -78,6 +81,7 @@ class Sidecar:
     overhead: Mapping[str, Any] = field(default_factory=dict)
     peaks: Mapping[str, Any] | None = None
     live_arrays: Mapping[str, Any] | None = None
+    sources: tuple[Mapping[str, Any], ...] = ()
     version: int = VERSION
     other: Mapping[str, Any] = field(default_factory=dict)
     unread: Mapping[str, Any] = field(default_factory=dict)
@@ -93,11 +97,16 @@ class Sidecar:
             known["started"] = self.started.astimezone(UTC).isoformat(timespec="milliseconds")
         known["tags"] = list(self.tags)
         known["devices"] = [dict(device) for device in self.devices]
+        known["sources"] = [dict(source) for source in self.sources] or None
         return {**self.other, **{key: value for key, value in known.items() if value is not None}}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a later version recorded that this one cannot read."""
+        """Which servers gave nothing, and what a later version recorded that this one cannot read."""
+        lost = [f"{source.get('address')}: {source['error']}" for source in self.sources if source.get("error")]
+        return (*(f"Not captured from {each}"[:500] for each in lost), *self._unread_notes())
+
+    def _unread_notes(self) -> tuple[str, ...]:
         if self.version <= VERSION:
             return ()
         lost = sorted({*self.other, *self.unread} - {MARKERS})
@@ -222,7 +231,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(item) for item in value)
 
 
-def _devices(value: Any) -> tuple[dict[str, Any], ...]:
+def _list_of_mappings(value: Any) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list):
         raise TypeError
     return tuple(_mapping(item) for item in value)
@@ -249,11 +258,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "cell": _text,
     "options": _mapping,
     "versions": _mapping,
-    "devices": _devices,
+    "devices": _list_of_mappings,
     "hostname": _text,
     "xla_flags": _text,
     "overhead": _mapping,
     "peaks": _mapping,
     "live_arrays": _mapping,
+    "sources": _list_of_mappings,
     "version": _version,
 }
