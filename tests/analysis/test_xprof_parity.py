@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,30 @@ def assert_hlo_stats(file: Path) -> int:
             assert value == pytest.approx(row[theirs] * unit, rel=EXACT), (key, theirs)
         assert (ours["category"], ours["bound_by"]) == (row["category"], row["bound_by"]), key
     return len(expected)
+
+
+def overlapping(seed: int, folder: Path) -> Path:
+    """A core whose ops begin and end at random; of those inside another none overlap, so that its own time is left."""
+    dice, space, events, at = random.Random(seed), SpaceBuilder(), [], 0.0
+    for _ in range(20):
+        at, length = at + dice.randint(2, 9), dice.randint(2, 14)
+        events.append((dice.randrange(len(OPS)), at, length))
+        inside = at
+        while (inside := inside + dice.randint(1, 4)) + 1 < at + length and dice.random() < 0.6:
+            events.append((dice.randrange(len(OPS)), inside, 1))
+        at = max(at, events[-1][1])
+    core(space, 0, OPS, events, MODULES)
+    programs(space, {7: "jit_f", 8: "jit_g"})
+    return space.write(folder)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ops_that_overlap(seed: int, tmp_path: Path) -> None:
+    file = overlapping(seed, tmp_path)
+    assert assert_hlo_stats(file) > 8
+    assert assert_op_profile(file, "program", "program", "byProgram") > 5
+    ours = xp.open(file).ops()
+    assert ours.frame["self_time_ps"].sum() <= ours.summary["total_time_ps"]
 
 
 def test_the_op_table(file: Path) -> None:

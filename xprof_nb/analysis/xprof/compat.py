@@ -41,17 +41,22 @@ def op_table(profile: ProfileData, selection: Selection) -> OpTable:
 
 
 def core_time_ps(profile: ProfileData, selection: Selection) -> int:
-    """Return the time from first op, of TPUs also recorded step, to last, summed over the cores."""
+    """Return the time from first op, of TPUs also recorded step, to last, summed over the cores.
+
+    A core whose ops overlap has no less time than they sum to.
+    """
     total = 0
     for part in chosen_parts(profile, selection):
         ops = part.trace.ops
-        end_ps = ops.start_ps + ops.duration_ps
+        end_ps, self_ps = ops.start_ps + ops.duration_ps, xprof_tpu.self_ps(ops)
         for device in part.devices:
             rows = part.rows[ops.device[part.rows] == device]
             if len(rows):
-                counts_steps = selection == Selection() and part.trace.devices[device].backend == "tpu"
+                is_tpu = part.trace.devices[device].backend == "tpu"
+                counts_steps = selection == Selection() and is_tpu
                 begin, end = _recorded_steps(part.trace.marks, device) if counts_steps else ([], [])
-                total += max([int(end_ps[rows].max()), *end]) - min([int(ops.start_ps[rows].min()), *begin])
+                length = max([int(end_ps[rows].max()), *end]) - min([int(ops.start_ps[rows].min()), *begin])
+                total += max(length, int(self_ps[rows].sum())) if is_tpu else length
     return total
 
 
