@@ -291,3 +291,24 @@ def test_recorded_offload_and_all_reduce(tpu: Path) -> None:
     reduce = result.frame[result.frame["kind"] == "all-reduce"]
     assert (reduce["group_size"] == 2).all()
     assert np.allclose(reduce["bus_bytes_per_s"], reduce["algorithm_bytes_per_s"])
+
+
+def test_bandwidths_are_against_the_link_of_the_datasheet_where_a_profile_states_none(tpu: Path) -> None:
+    result = xp.open(tpu).collectives()
+    assert result.summary["link_peak_bytes_per_s"] == 400e9
+    assert result.summary["link_peak_label"] == "datasheet"
+    [reduce] = [kind for kind in result.summary["by_kind"] if kind["kind"] == "all-reduce"]
+    assert reduce["link_utilization"] == pytest.approx(reduce["bus_bytes_per_s"] / 400e9)
+    moving = result.frame[result.frame["kind"] == "all-reduce"]
+    np.testing.assert_allclose(moving["link_utilization"], moving["bus_bytes_per_s"] / 400e9)
+
+
+def test_ones_own_word_about_a_peak_counts_in_every_question(tpu: Path) -> None:
+    profile = xp.open(tpu)
+    xp.hardware("TPU v6e", link_bytes_per_s=1e11, bf16_flops=1e15)
+    try:
+        assert profile.collectives().summary["link_peak_bytes_per_s"] == 1e11
+        assert profile.sql("SELECT max(peak_flops_per_s) AS peak FROM devices").frame["peak"].item() == 1e15
+    finally:
+        xp.hardware("TPU v6e", link_bytes_per_s=None, bf16_flops=None)
+    assert profile.collectives().summary["link_peak_bytes_per_s"] == 400e9

@@ -25,6 +25,14 @@ def test_it_draws_itself_from_a_file(open_page, corpus, tmp_path, screenshot, ru
         expect(row).to_contain_text(units.duration(kind["exposed_time_ps"]))
         expect(row).to_contain_text(units.percent(kind["exposed_fraction"]))
         expect(row).to_contain_text(units.bytes_per_s(kind["bus_bytes_per_s"]))
+    peak = result.summary["link_peak_bytes_per_s"]
+    expect(page.locator(".jp-Collectives-said")).to_contain_text(units.bytes_per_s(peak))
+    for kind in (one for one in result.summary["by_kind"] if one["link_utilization"] is not None):
+        cell = page.locator(f'tr[data-moving="{kind["kind"]}"] > td').last
+        expect(cell).to_contain_text(units.utilization(kind["link_utilization"]))
+        bar, mark = (cell.locator(f".jp-Collectives-{part}").bounding_box() for part in ("bar", "peak"))
+        share = bar["width"] / (mark["x"] - bar["x"] + mark["width"] / 2)
+        assert share == pytest.approx(kind["link_utilization"], abs=0.03), "the line is where the bar would be full"
     steps = result.summary["steps"]
     bars = charts.drawn(page)
     assert bars["step"] == [step["step"] for step in steps]
@@ -47,3 +55,18 @@ def test_where_nothing_moved_it_says_so(open_page, cpu_profile, tmp_path):
     page = open_page(result.to_html(tmp_path / "collectives.html").as_uri())
     expect(page.locator(".jp-XprofEmpty")).to_contain_text("No collective, asynchronous copy or host offload ran")
     expect(page.locator(".jp-Collectives-kinds")).to_be_hidden()
+
+
+def test_the_kinds_are_those_of_the_rows_that_the_filter_leaves(open_page, corpus, tmp_path):
+    result = xp.open(corpus / "tpu-v6e-psum").collectives()
+    page = open_page(result.to_html(tmp_path / "collectives.html").as_uri())
+    page.get_by_label("Filter rows").fill("kind:all-reduce device:TPU:0")
+    frame = result.frame
+    left = frame[(frame["kind"] == "all-reduce") & (frame["device"] == "TPU:0")]
+    rows = page.locator(".jp-Collectives-kinds tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(units.duration(left["time_ps"].sum()))
+    expect(rows).to_contain_text(units.duration(left["exposed_time_ps"].sum()))
+    expect(page.locator(".jp-Collectives-said")).to_contain_text("Of the ops shown")
+    page.get_by_label("Filter rows").fill("")
+    expect(rows).to_have_count(len(result.summary["by_kind"]))

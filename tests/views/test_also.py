@@ -31,7 +31,9 @@ def test_the_overview_keeps_the_steps_and_the_peak_of_memory(profile: xp.Profile
     payload = snapshot.build(profile.data, "overview")
     kept = payload["extra"]["answers"]
     ours = profile.input_pipeline()
-    assert list(kept) == ["input_pipeline", "memory"]
+    assert list(kept) == ["input_pipeline", "memory", "buffers"]
+    assert kept["buffers"]["summary"]["peak_bytes"] == profile.buffers().summary["peak_bytes"]
+    assert "curve" not in kept["buffers"]["summary"]
     assert kept["input_pipeline"]["summary"]["input_fraction"] == ours.summary["input_fraction"]
     assert "input_ops" not in kept["input_pipeline"]["summary"]
     steps = table(kept["input_pipeline"])

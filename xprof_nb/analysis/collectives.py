@@ -19,6 +19,7 @@ from xprof_nb.model.columns import as_frame, taken, words
 from xprof_nb.model.intervals import union
 from xprof_nb.model.kernels import GRAPH
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.roofs import roofs_of
 
 Rows = NDArray[np.int64]
 
@@ -135,7 +136,7 @@ class _PartMoves:
             overlapped_time_ps=covered - exposed,
             exposed_fraction=exposed / np.where(covered > 0, covered, np.nan),
             exposed_per_step_ps=np.array([each.mean() if len(each) else np.nan for each in per_step], np.float64),
-            link_bytes_per_s=[link.value if (link := trace.devices[row].peaks.link) else np.nan for row in devices],
+            link_bytes_per_s=[link.value if (link := roofs_of(trace.devices[row]).link) else np.nan for row in devices],
         )
 
     def exposed_ps(self, rows: Rows) -> int:
@@ -228,7 +229,7 @@ def _summary(frame: pd.DataFrame, found: list[_PartMoves]) -> dict[str, Any]:
 
 def _link(found: list[_PartMoves]) -> dict[str, Any]:
     """Return the peak that bandwidths are measured against, and who states it."""
-    peaks = (each.part.trace.devices[row].peaks.link for each in found for row in each.part.devices)
+    peaks = (roofs_of(each.part.trace.devices[row]).link for each in found for row in each.part.devices)
     peak = next((peak for peak in peaks if peak is not None), None)
     return {
         "link_peak_bytes_per_s": peak.value if peak else None,

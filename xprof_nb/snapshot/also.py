@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 LARGEST_BYTES = 90_000
 FEWEST_BYTES = 8_000
-WITHOUT = ("input_ops", "allocators")
+WITHOUT = ("input_ops", "allocators", "curve", "programs")
 """Lists of summaries that no other view draws."""
-SUMMARIES_ALONE = ("memory",)
+SUMMARIES_ALONE = ("memory", "buffers")
 """Questions of whose answers other views draw no rows."""
 
 

@@ -19,6 +19,7 @@ from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.columns import Columns
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
+from xprof_nb.model.roofs import roofs_of
 from xprof_nb.model.trace import HostTrace
 
 Parts = Iterable[pd.DataFrame]
@@ -244,12 +245,13 @@ def _device_rows(trace: HostTrace, rows: NDArray[np.int64]) -> pd.DataFrame:
                 "model": device.model or None,
                 "chip": device.chip,
                 "global_chip": device.global_chip,
-                "peak_flops_dtype": device.peaks.reference_dtype or None,
-                "peak_flops_per_s": device.peaks.reference.value if device.peaks.reference else None,
-                "peak_hbm_bytes_per_s": device.peaks.hbm.value if device.peaks.hbm else None,
-                "capacity_bytes": device.peaks.capacity_bytes,
+                "peak_flops_dtype": peaks.reference_dtype or None,
+                "peak_flops_per_s": peaks.reference.value if peaks.reference else None,
+                "peak_hbm_bytes_per_s": peaks.hbm.value if peaks.hbm else None,
+                "capacity_bytes": peaks.capacity_bytes,
             }
             for device in devices
+            for peaks in (roofs_of(device),)
         ]
     )
 

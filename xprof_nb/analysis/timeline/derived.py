@@ -19,6 +19,7 @@ from xprof_nb.analysis.timeline.stretches import stretches
 from xprof_nb.formats.asynchronous import start_keys
 from xprof_nb.model.columns import Columns, taken
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.roofs import roofs_of
 from xprof_nb.model.trace import HostTrace
 
 Ints = NDArray[np.int64]
@@ -127,7 +128,7 @@ def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lan
     """
     flops = np.nan_to_num(described_keys(profile, trace)["flops"])
     flops[np.unique(trace.ops.key[trace.ops.contains])] = 0
-    peak = trace.devices[device].peaks.reference
+    peak = roofs_of(trace.devices[device]).reference
     return Rates(ops, flops, (peak.value if peak is not None else 1.0) * 1e-12)
 
 

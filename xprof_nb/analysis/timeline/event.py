@@ -18,6 +18,7 @@ from xprof_nb.errors import UsageError
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import number
 from xprof_nb.model.profile import ProfileData
+from xprof_nb.model.roofs import roofs_of
 from xprof_nb.model.trace import HostTrace
 
 LONGEST_TEXT = 4000
@@ -94,7 +95,7 @@ def _op(profile: ProfileData, trace: HostTrace, event: int) -> dict[str, Any]:
         flops = moved = None  # what it contains carries the cost
     transfer_ps = number(ops.transfer_ps[event])
     moving_s = transfer_ps * 1e-12 if transfer_ps else seconds
-    peaks = trace.devices[int(ops.device[event])].peaks
+    peaks = roofs_of(trace.devices[int(ops.device[event])])
     flops_per_s = flops / seconds if flops and seconds > 0 else None
     bytes_per_s = moved / moving_s if moved and moving_s > 0 else None
     hbm = number(described["hbm_bytes"] * occurrences)

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { rowsTable } from '../testing/fixtures';
 import { kindTable } from './kind_table';
-import { kindsOf, peakOf, stepsOf, workOf } from './kinds';
+import { kindsOf, kindsOfRows, peakOf, stepsOf, workOf } from './kinds';
 
 const MS = 1e9;
 const summary = {
@@ -61,4 +62,36 @@ it('kinds have the colour of what they are', () => {
   expect(
     ['all-reduce', 'send/recv', 'host offload', 'async copy', 'host-to-device copy'].map(workOf)
   ).toEqual(['collective', 'collective', 'host', 'data', 'host']);
+});
+
+it('kinds of the rows shown are their sums, and rates means over time', () => {
+  const row = (kind: string, time: number, bus: number) => ({
+    kind,
+    occurrences: 10,
+    time_ps: time * MS,
+    exposed_time_ps: (time / 2) * MS,
+    exposed_per_step_ps: 1 * MS,
+    payload_bytes: 100,
+    bus_bytes_per_s: bus,
+    link_utilization: bus / 200e9
+  });
+  const table = rowsTable([
+    row('all-reduce', 1, 100e9),
+    row('all-reduce', 3, 20e9),
+    row('all-to-all', 9, Number.NaN),
+    row('all-reduce', 50, 1e9)
+  ]);
+  const [scatter, reduce] = kindsOfRows(table, [0, 1, 2], 2);
+  expect(scatter).toMatchObject({ kind: 'all-to-all', occurrences: 10, bus_bytes_per_s: Number.NaN });
+  expect(reduce).toMatchObject({
+    occurrences: 20,
+    time_ps: 4 * MS,
+    exposed_ps: 2 * MS,
+    exposedFraction: 0.5,
+    exposedPerStep_ps: 1 * MS,
+    payload_bytes: 2000,
+    bus_bytes_per_s: 40e9,
+    linkUtilization: 0.2,
+    algorithm_bytes_per_s: Number.NaN
+  });
 });

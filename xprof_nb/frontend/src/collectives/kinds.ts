@@ -1,4 +1,5 @@
 /** Communication by kind, as the summary of `collectives` has it. */
+import { type Columns, numberAt, stringAt } from '../columns';
 import type { Summary } from '../host';
 import { number, record, text } from '../payload';
 
@@ -45,6 +46,50 @@ export function kindsOf(summary: Summary): MovingKind[] {
     bus_bytes_per_s: number(kind.bus_bytes_per_s),
     linkUtilization: number(kind.link_utilization)
   }));
+}
+
+/**
+ * The kinds of some rows of the table.
+ *
+ * Exposed times are sums of those of ops: where ops of a kind overlap, each counts.
+ */
+export function kindsOfRows(table: Columns, rows: readonly number[], deviceCount: number): MovingKind[] {
+  const byKind = new Map<string, number[]>();
+  for (const row of rows) {
+    const kind = stringAt(table, 'kind', row) ?? '';
+    byKind.set(kind, [...(byKind.get(kind) ?? []), row]);
+  }
+  return [...byKind]
+    .map(([kind, mine]) => kindOfRows(table, kind, mine, deviceCount))
+    .sort((a, b) => b.exposed_ps - a.exposed_ps);
+}
+
+function kindOfRows(table: Columns, kind: string, rows: readonly number[], devices: number): MovingKind {
+  const at = (name: string) => (row: number) => numberAt(table, name, row);
+  const total = (value: (row: number) => number) => {
+    const known = rows.map(value).filter((each) => !Number.isNaN(each));
+    return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each, 0);
+  };
+  const time = at('time_ps');
+  const rate = (name: string) => {
+    const of = at(name);
+    const known = (row: number) => (Number.isNaN(of(row)) ? Number.NaN : time(row));
+    return total((row) => of(row) * time(row)) / total(known);
+  };
+  const [time_ps, exposed_ps] = [total(time), total(at('exposed_time_ps'))];
+  return {
+    kind,
+    work: workOf(kind),
+    occurrences: total(at('occurrences')),
+    time_ps,
+    exposed_ps,
+    exposedFraction: exposed_ps / time_ps,
+    exposedPerStep_ps: total(at('exposed_per_step_ps')) / devices,
+    payload_bytes: total((row) => at('payload_bytes')(row) * at('occurrences')(row)),
+    algorithm_bytes_per_s: rate('algorithm_bytes_per_s'),
+    bus_bytes_per_s: rate('bus_bytes_per_s'),
+    linkUtilization: rate('link_utilization')
+  };
 }
 
 export function peakOf(summary: Summary): LinkPeak {

@@ -1,11 +1,12 @@
 /** What stands above the table of moving ops: kinds against the link's peak, and the exposed time of each step. */
 import { adoptStyle, h } from '../dom';
 import { byteRate } from '../format';
+import { number } from '../payload';
 import type { AnswerFrame, Part } from '../shell/answer';
 import type { Choice } from '../shell/link';
 import { ExposedChart } from './exposed_chart';
 import { kindTable } from './kind_table';
-import { kindsOf, type LinkPeak, peakOf, stepsOf } from './kinds';
+import { kindsOf, kindsOfRows, type LinkPeak, peakOf, stepsOf } from './kinds';
 import style from './style.css?inline';
 
 export class CollectivesPart implements Part {
@@ -28,13 +29,21 @@ export class CollectivesPart implements Part {
   }
 
   update(): void {
-    const { summary } = this._frame.answer;
+    const { answer, grid } = this._frame;
+    const { summary, table } = answer;
+    const isAll = grid.shown.length === table.rows;
     const peak = peakOf(summary);
     const steps = stepsOf(summary);
-    this._kinds.replaceChildren(kindTable(kindsOf(summary), peak));
+    this._kinds.replaceChildren(
+      kindTable(isAll ? kindsOf(summary) : kindsOfRows(table, grid.shown, number(summary.device_count)), peak)
+    );
     const isExposed = steps.some((step) => step.exposed_ps > 0 || step.copyExposed_ps > 0);
     this._chart.box.node.hidden = !isExposed;
-    this._said.textContent = [said(peak), isExposed ? '' : whyNoChart(steps.length)]
+    this._said.textContent = [
+      isAll ? '' : 'Of the ops shown: exposed times are sums, overlapping ones count each.',
+      said(peak),
+      isExposed ? '' : whyNoChart(steps.length)
+    ]
       .filter(Boolean)
       .join(' ');
     if (isExposed) {

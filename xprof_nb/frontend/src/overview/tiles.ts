@@ -1,8 +1,10 @@
 /** The headline numbers of a run: each with its unit, what it is of, what it means and which view is its evidence. */
 import { type Columns, stringAt } from '../columns';
-import { byteRate, bytes, count, exact, flopRate, MISSING, percent, time, utilization } from '../format';
-import type { Answer, Summary } from '../host';
+import { byteRate, count, exact, flopRate, percent, time, utilization } from '../format';
+import type { Answer } from '../host';
 import { number, text } from '../payload';
+import { type Heard, reasonOf } from './heard';
+import { peakMemory } from './peak_memory';
 
 export interface Tile {
   readonly id: string;
@@ -20,13 +22,7 @@ export interface Tile {
   readonly view: string;
 }
 
-/** What another question said, or why it has said nothing. */
-export interface Heard {
-  readonly answer: Answer | null;
-  readonly failure: string;
-}
-
-export function tilesOf(answer: Answer, memory: Heard, pipeline: Heard): Tile[] {
+export function tilesOf(answer: Answer, memory: Heard, plan: Heard, pipeline: Heard): Tile[] {
   const { summary } = answer;
   return [
     stepTime(answer),
@@ -34,7 +30,7 @@ export function tilesOf(answer: Answer, memory: Heard, pipeline: Heard): Tile[] 
     bandwidth(answer),
     busy(answer),
     input(pipeline),
-    peakMemory(memory, summary)
+    peakMemory(memory, plan, summary)
   ];
 }
 
@@ -154,36 +150,6 @@ function input({ answer, failure }: Heard): Tile {
     ],
     view: 'input_pipeline'
   };
-}
-
-function peakMemory({ answer, failure }: Heard, { device_count }: Summary): Tile {
-  const summary = answer?.summary ?? {};
-  const peak = number(summary.peak_bytes);
-  const capacity = number(summary.capacity_bytes);
-  const fraction = number(summary.capacity_fraction);
-  const where = number(device_count) > 1 && text(summary.device) ? ` on ${text(summary.device)}` : '';
-  return {
-    id: 'memory',
-    label: 'peak memory',
-    value: answer === null && !failure ? '…' : bytes(peak),
-    spread: '',
-    of: Number.isNaN(peak)
-      ? failure || reasonOf(answer)
-      : Number.isNaN(capacity)
-        ? `of an unknown capacity${where}`
-        : `of ${bytes(capacity)}, ${percent(fraction)}${where}`,
-    fraction,
-    lines: [
-      'The most that one device’s allocator held at once during the capture.',
-      `${exact(peak, 'B')} of ${exact(capacity, 'B')}`,
-      text(summary.sentence)
-    ],
-    view: 'memory'
-  };
-}
-
-function reasonOf(answer: Answer | null): string {
-  return answer === null ? 'asking' : text(answer.summary.sentence) || answer.notes[0] || MISSING;
 }
 
 function definition(table: Columns, name: string): string {

@@ -165,7 +165,7 @@ describe('the tiles', () => {
     expect(words(el, 'busy').slice(1, 3)).toEqual(['80.0 %', 'of 100 ms on 2 devices; duty cycle 90.0 %']);
     expect(words(el, 'input').slice(1, 3)).toEqual(['1.0 %', 'of step time: not input-bound']);
     expect(words(el, 'memory').slice(1, 3)).toEqual(['12.0 GiB', 'of 32.0 GiB, 37.5 % on TPU:1']);
-    expect(host.asked.map(({ query }) => query)).toEqual(['input_pipeline', 'memory']);
+    expect(host.asked.map(({ query }) => query)).toEqual(['input_pipeline', 'memory', 'buffers']);
   });
 
   it('say why a value is missing', async () => {
@@ -183,6 +183,32 @@ describe('the tiles', () => {
     expect(words(el, 'memory').slice(1, 3)).toEqual(['–', 'No allocator event was recorded.']);
     expect(words(el, 'input')[2]).toBe('no no input_pipeline');
     expect(el.querySelector('.jp-Overview-why')?.textContent).toBe('No steps to draw. no no input_pipeline');
+  });
+
+  it('say how the peak of memory is known: recorded, sampled, or only planned', async () => {
+    const peaks = async (recorded: Summary, planned: Summary) => {
+      const el = await show(
+        new ChartlessHost('kernel', saved(), async (query) => {
+          const told = { memory: recorded, buffers: planned }[query];
+          return told === undefined ? answer(query) : { table: columnsOf([]), summary: told, notes: [] };
+        })
+      );
+      const opener = tile(el, 'memory');
+      const said = [...words(el, 'memory').slice(1, 3), opener.getAttribute('aria-label')];
+      shown?.dispose();
+      return said;
+    };
+    const plan = { peak_bytes: 2 ** 30, capacity_bytes: 2 ** 32, program: HOSTILE };
+    expect(await peaks({ peak_bytes: 2 ** 20, allocator: 'live arrays (sampled)' }, plan)).toEqual([
+      '1.00 MiB',
+      'of an unknown capacity, of live arrays, sampled',
+      expect.stringContaining('Opens its evidence: memory')
+    ]);
+    expect(await peaks({ sentence: 'No allocator event was recorded.' }, plan)).toEqual([
+      '1.00 GiB',
+      `of 4.00 GiB, 25.0 %, as planned for ${HOSTILE}`,
+      expect.stringContaining('Opens its evidence: buffers')
+    ]);
   });
 
   it('lead to their evidence in a page of tabs, and name it in a view alone', async () => {
