@@ -121,6 +121,7 @@ export class ScopeMap {
         data: { leaf: String(number), kind: kindOf(buffer?.workKind ?? null).id }
       },
       isNamed ? h('span', {}, name) : null,
+      isNamed ? ' ' : null,
       isNamed ? h('span', {}, bytes(size)) : null
     );
     placed(element, { left, top, width, height });

@@ -31,7 +31,8 @@ export class Stage {
   private readonly _hideTip: () => void;
   private readonly _observer: ResizeObserver;
   private _drawing = svg('g');
-  private _wasSeen = false;
+  /** How large the window was when it was last looked at; null before anybody saw it. */
+  private _seen: Extent | null = null;
   private _isDragged = false;
 
   constructor(private readonly _events: StageEvents) {
@@ -76,7 +77,7 @@ export class Stage {
   /** Look at all of it, or around an op where all is too small to read. */
   begin(op: string): void {
     const box = this._boxOf(op);
-    this._wasSeen = this._svg.clientWidth > 0;
+    this._seen = this._svg.clientWidth > 0 ? this._window : null;
     this._camera.begin(this.scene, this._window, box === undefined ? { x: 0, y: 0 } : middleOf(box));
     this._place();
   }
@@ -141,9 +142,17 @@ export class Stage {
   }
 
   private _resized(): void {
-    if (!this._wasSeen && this._svg.clientWidth > 0) {
-      this.begin(this.current);
+    if (this._svg.clientWidth === 0) {
+      return;
     }
+    if (this._seen === null) {
+      this.begin(this.current);
+      return;
+    }
+    const { width, height } = this._window;
+    // What is in the middle stays there.
+    this.pan((width - this._seen.width) / 2, (height - this._seen.height) / 2);
+    this._seen = { width, height };
   }
 
   private _boxOf(name: string): Box | undefined {

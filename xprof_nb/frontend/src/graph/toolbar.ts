@@ -65,7 +65,7 @@ export class Toolbar {
         small('Fusions', 'Expand or collapse all fusions', () => events.foldAll()),
         small('−', 'Zoom out', () => events.zoom(1 / ZOOM)),
         small('+', 'Zoom in', () => events.zoom(ZOOM)),
-        small('Fit', 'Show all of it', () => events.fit())
+        small('Fit', 'Fit: show all of it', () => events.fit())
       )
     ];
   }

@@ -31,7 +31,7 @@ export class PipelinePart implements Part {
       choose: (step) => _frame.choose(step === null ? {} : { step })
     });
     const heads = [
-      '',
+      'part',
       'share of step time',
       'mean of a step',
       'a moment counts here when, first that applies:'
