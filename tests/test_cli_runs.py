@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from xprof_nb.args_runs import ImportCommand, NoteCommand, RenameCommand, TagCommand
 
 from tests.runs.made import made_run
 from xprof_nb import args, cli
+from xprof_nb.args.runs import ImportCommand, NoteCommand, RenameCommand, TagCommand
 from xprof_nb.errors import UsageError
 
 

@@ -256,3 +256,20 @@ def test_a_kernel_that_is_shut_down_saves_what_it_has(tmp_path) -> None:
         kernel.run("job = xp.capture_for(600, 'last')\nsquare(operand).block_until_ready()")
         kernel.manager.shutdown_kernel(now=False)
     assert recorded(tmp_path, "last")["duration_s"] < 60
+
+
+def test_a_cell_shows_the_memory_it_took_and_who_holds_it(kernel) -> None:
+    cell = kernel.run("%%xprof --name held --memory\nkept = {'w': jnp.ones((25, 1000, 1000))}\nsquare(operand)\nNone")
+    assert cell.errors == []
+    text = cell.displays[-1]["text/plain"]
+    assert text.startswith("device memory of this cell")
+    assert "kept['w']" in text
+    assert "+95.4 MiB" in text  # 25 million float32
+    assert "jit__lambda" in text
+    failed = kernel.run("def fails():\n    big = jnp.ones((13, 1000, 1000))\n    raise ValueError\nfails()")
+    assert failed.errors == ["ValueError"]
+    snapshot = kernel.run("xp.memory_snapshot()").displays[0]
+    assert "big in fails, held by the last traceback" in snapshot["text/plain"]
+    assert "big in fails" in snapshot["text/html"]
+    explained = kernel.run("xp.explain_oom('RESOURCE_EXHAUSTED: Out of memory allocating 4398046511104 bytes.')")
+    assert "Free 49.6 MiB that only the last traceback holds (big in fails)" in explained.displays[0]["text/plain"]
