@@ -12,9 +12,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xprof_nb.runs.names import file_stem
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UnreachableError
 from xprof_nb.formats.profiler_schema import SERVICE, message_class
+from xprof_nb.runs.names import file_stem
 
 if TYPE_CHECKING:
     from xprof_nb.capture.addresses import Address

@@ -17,15 +17,15 @@ from xprof_nb import __version__
 from xprof_nb.capture import metadata, store
 from xprof_nb.capture.addresses import Address, addresses
 from xprof_nb.capture.background import BackgroundCapture
-from xprof_nb.formats.framing import has_events, host_names
-from xprof_nb.runs.names import check_name, file_stem, moment_name
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.profiler_service import Order, ProfilerService, reach
 from xprof_nb.capture.shield import in_background
 from xprof_nb.errors import CaptureError, UnreachableError, UsageError
+from xprof_nb.formats.framing import has_events, host_names
 from xprof_nb.formats.profiler_schema import message_class
 from xprof_nb.runs import default_logdir
 from xprof_nb.runs.layout import SUFFIX
+from xprof_nb.runs.names import check_name, file_stem, moment_name
 from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
 
