@@ -286,10 +286,10 @@ def test_entering_a_running_capture_again_leaves_it_running(logdir, matmul) -> N
     assert op_names(cap.folder)
 
 
-@pytest.mark.parametrize("where", ["gs://bucket/logs", "file:///logs", "a\0b"])
+@pytest.mark.parametrize("where", ["nosuch://bucket/logs", "file:///logs", "a\0b"])
 def test_a_log_dir_that_is_no_folder_here_is_refused(where, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="cannot be saved"):
+    with pytest.raises(UsageError, match=r"cannot be (saved|copied)"):
         xp.capture("train", where)
     assert names_in(tmp_path) == []
 

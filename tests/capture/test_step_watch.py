@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 from jax._src import api
 
+from xprof_nb.capture import step_watch
 from xprof_nb.capture.step_watch import StepWatch
 
 
@@ -91,6 +92,12 @@ def test_a_hook_that_was_there_is_called_and_comes_back(matmul) -> None:
         assert api._post_hook_state.get_global() is theirs
     finally:
         api._post_hook_state.set_global(None)
+
+
+def test_a_watch_that_fails_does_not_end_the_loop(watch, matmul, monkeypatch) -> None:
+    monkeypatch.setattr(step_watch, "_bytes_of", lambda tree: 1 / 0)
+    assert matmul().shape == (600, 600)
+    assert watch.kind is None
 
 
 def test_an_error_in_a_marked_step_is_the_loops_own(watch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import socket
 import threading
 import time
@@ -20,15 +21,17 @@ from xprof_nb.capture.live_arrays import Sampler
 from xprof_nb.capture.options import CaptureOptions, chosen
 from xprof_nb.capture.session import Session, check_free, open_session
 from xprof_nb.capture.shield import shielded
+from xprof_nb.capture.upload import check_target, upload
 from xprof_nb.capture.waiting import Waiting
 from xprof_nb.errors import CaptureError
 from xprof_nb.runs import default_logdir
+from xprof_nb.runs.layout import DEFAULT_FOLDER
 from xprof_nb.runs.names import check_name, moment_name
+from xprof_nb.runs.places import is_url
 from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
     from types import TracebackType
 
@@ -52,7 +55,8 @@ def capture(
     name
         Name of the run; ``-2``, ``-3`` … is added if it is taken. By default the moment it starts.
     logdir
-        Where runs are kept; by default ``$XPROF_NB_LOGDIR``, else ``xprof-logs/`` below the working directory.
+        Where runs are kept; by default ``$XPROF_NB_LOGDIR``, else ``xprof-logs/`` below the working directory. With
+        a URL such as ``gs://bucket/logs`` they are saved in ``xprof-logs/`` and copied there.
     note
         Anything worth remembering of this run.
     preset
@@ -93,6 +97,8 @@ class Capture:
         The name asked for, None for the moment of the start.
     logdir
         Where the run is saved.
+    target
+        The log dir behind a URL that it is copied to then, None if it stays here.
     cell
         Source of the notebook cell that is captured, None if it is not one.
     folder
@@ -117,7 +123,7 @@ class Capture:
         self._session: Session | None = None
         self._sampler: Sampler | None = None
         self.name = None if name is None else check_name(name)
-        self.logdir = checked_logdir(default_logdir() if logdir is None else logdir)
+        self.target, self.logdir = _places(default_logdir() if logdir is None else logdir)
         self.note = note
         self.options = options or CaptureOptions()
         self.cell: str | None = None
@@ -306,6 +312,8 @@ class Capture:
         store.check_profile(data)
         self._record = self._described(data, duration_s=stopped - self._clock, stop_s=collected - stopped)
         folder = self.save()
+        if self.target is not None:
+            upload(folder, self.target)
         check_devices(folder)
         return folder
 
@@ -328,3 +336,11 @@ class Capture:
             )
         except Exception as error:  # the profile is worth more than its description, and is saved without it
             return replace(known, other={**known.other, "incomplete": f"{type(error).__name__}: {error}"})
+
+
+def _places(logdir: str | os.PathLike[str]) -> tuple[str | None, Path]:
+    """Return the URL that runs are copied to, if it is one, and the folder they are saved in."""
+    text = os.fspath(logdir)
+    if isinstance(text, str) and is_url(text) and not text.lower().startswith("file:"):
+        return check_target(text), Path.cwd() / DEFAULT_FOLDER
+    return None, checked_logdir(logdir)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -150,7 +151,8 @@ def _hook_dispatches(dispatched: Callable[[Any, Any, Any], None]) -> Callable[[]
     before = state.get_global()
 
     def hook(function: Any, arguments: Any, keywords: Any, results: Any) -> None:
-        dispatched(function, (arguments, keywords), results)
+        with suppress(Exception):  # who watches a loop must not end it
+            dispatched(function, (arguments, keywords), results)
         if before is not None:
             before(function, arguments, keywords, results)
 

@@ -49,7 +49,7 @@ class LiveCapture:
         """What it is doing, in one line."""
         status = self.job.status
         if not status.ended:
-            return status.doing
+            return " · ".join((status.doing, *status.notes))
         return "Reading the profile" if self.under_way else "No capture is under way."
 
     @property
@@ -86,8 +86,7 @@ class LiveCapture:
             while not job.ended(TICK_S / 2):
                 if self._queue_ran_out():
                     job.cancel()
-                status = job.status
-                self._area.say(status.doing, status.done_fraction)
+                self._area.say(self.status, job.status.done_fraction)
             if not threading.main_thread().is_alive():
                 return  # the kernel ends: the run is saved, and nobody is left to show it to
             show_runs(self._area, job)

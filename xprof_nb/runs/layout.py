@@ -24,6 +24,7 @@ JSON_SUFFIXES = (".trace.json.gz", ".trace.json")
 SUFFIXES = (SUFFIX, *JSON_SUFFIXES)
 """Endings of the files a host's profile is in."""
 LOGDIR_VARIABLE = "XPROF_NB_LOGDIR"
+DEFAULT_FOLDER = "xprof-logs"
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class Scan:
 
 def default_logdir() -> str:
     """Return where runs go when nobody says: ``$XPROF_NB_LOGDIR``, else ``xprof-logs`` in the working directory."""
-    return os.environ.get(LOGDIR_VARIABLE) or str(Path.cwd() / "xprof-logs")
+    return os.environ.get(LOGDIR_VARIABLE) or str(Path.cwd() / DEFAULT_FOLDER)
 
 
 def find(path: str | os.PathLike[str], admits: Callable[[str], bool] = lambda _folder: True) -> RunFiles:
