@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,13 +140,17 @@ def test_a_damaged_file_is_one_line_and_status_1(run, tmp_path) -> None:
 
 def test_doctor_says_what_is_installed(capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XPROF_NB_LOGDIR", str(tmp_path / "logs"))
-    assert cli.main(["doctor"]) == 0
+    status = cli.main(["doctor"])
     out = capsys.readouterr().out
-    assert f"jax          {jax.__version__}" in out
-    assert "profiler     free" in out
+    assert re.search(rf"^ok jax +{re.escape(jax.__version__)}$", out, re.MULTILINE)
+    assert re.search(r"^ok profiler +free$", out, re.MULTILINE)
+    assert status == int("\nx  " in out)
+    assert cli.main(["doctor", "--format", "json"]) == status
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert {"what": "profiler", "state": "ok", "found": "free", "cure": ""} in found
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XPROF_NB_LOGDIR", str(tmp_path / "file" / "logs"))
-    cli.main(["doctor"])
+    assert cli.main(["doctor"]) == 1
     assert "cannot be written" in capsys.readouterr().out
 
 

@@ -20,31 +20,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 done, 1 the profile cannot answer, 2 usage."""
     _write_any_text()
     try:
-        _print(run(args.parse_shell(sys.argv[1:] if arguments is None else arguments)))
-    except args.HelpAsked as text:
-        _print(str(text))
+        text, status = run(args.parse_shell(sys.argv[1:] if arguments is None else arguments))
+        _print(text)
+    except args.HelpAsked as asked:
+        _print(str(asked))
+        return DONE
     except UsageError as error:
         return _complain(error, MISUSED)
     except (ProfileError, OSError) as error:
         return _complain(error, CANNOT)
-    return DONE
+    return status
 
 
-def run(command: args.Command) -> str:
-    """Do one command and return what to print."""
+def run(command: args.Command) -> tuple[str, int]:
+    """Do one command and return what to print, and the exit status."""
+    status = DONE
     match command:
         case args.ListCommand():
-            return verbs.runs_text(verbs.list_runs(command), command.format or "table")
+            text = verbs.runs_text(verbs.list_runs(command), command.format or "table")
         case args.OpenCommand():
-            return verbs.describe(verbs.open_run(command))
+            text = verbs.describe(verbs.open_run(command))
         case args.QueryCommand():
-            return verbs.write(verbs.ask(command), command)
+            text = verbs.write(verbs.ask(command), command)
         case args.DoctorCommand():
-            return doctor.text()
+            report = doctor.examine()
+            text, status = report.to_text(command.format or "table"), CANNOT if report.has_fault else DONE
         case args.CaptureCommand() | args.JobCommand():
             raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
         case _:
-            return verbs_runs.do(command)
+            text = verbs_runs.do(command)
+    return text, status
 
 
 def _write_any_text() -> None:

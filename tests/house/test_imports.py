@@ -31,7 +31,7 @@ ROOMS = {
     "trace": "model result | analysis",
     "api": "errors model params queries result runs | capture trace",
     "args": "errors model args",
-    "doctor": "errors model formats runs capture",
+    "doctor": "errors model runs capture doctor",
     "verbs": "errors model args api result runs views",
     "verbs_runs": "errors model args runs",
     "cli": "errors model args api doctor verbs verbs_runs runs",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from xprof_nb import doctor
+from xprof_nb.doctor import packages
 from xprof_nb.model.known_gaps import known_gaps
 
 
@@ -24,11 +24,11 @@ def test_the_doctor_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
             SimpleNamespace(metadata={"Name": name.replace("_", "-")}, version=number)
             for name, number in versions.items()
         ]
-        monkeypatch.setattr(doctor, "distributions", lambda: found)
+        monkeypatch.setattr(packages, "distributions", lambda: found)
 
     installed(jax="0.4.30", jax_cuda12_plugin="0.4.30")
-    (finding,) = doctor._known_gaps()
+    (finding,) = packages.gaps()
     assert finding.state == "warning"
     assert "upgrade jax" in finding.cure
     installed(jax="0.4.30")
-    assert not list(doctor._known_gaps())
+    assert not list(packages.gaps())

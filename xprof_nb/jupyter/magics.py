@@ -114,7 +114,8 @@ class XprofMagics(Magics):  # type: ignore[misc]
             case args.ListCommand() | args.OpenCommand() | args.QueryCommand():
                 return self._read(command)
             case args.DoctorCommand():
-                return print(doctor.text())
+                report = doctor.examine()
+                return report if command.format is None else print(report.to_text(command.format))
         return print(verbs_runs.do(command))
 
     def _read(self, command: args.ListCommand | args.OpenCommand | args.QueryCommand) -> Any:
