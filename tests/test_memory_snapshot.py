@@ -86,7 +86,7 @@ def test_what_nobody_needs_is_freed_first() -> None:
     )
     said = advice(read(GPU_BFC), report)
     assert said[0].startswith("Free 4.00 GiB that only the last traceback holds (activations in train)")
-    assert said[1].startswith("Free 2.00 GiB that only shown results hold (_)")
+    assert said[1].startswith("Free 2.00 GiB that shown results hold and no variable does (_)")
     assert "1.00 GiB held by variables: `del params['w']`" in said[2]
 
 

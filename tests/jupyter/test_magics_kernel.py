@@ -273,3 +273,21 @@ def test_a_cell_shows_the_memory_it_took_and_who_holds_it(kernel) -> None:
     assert "big in fails" in snapshot["text/html"]
     explained = kernel.run("xp.explain_oom('RESOURCE_EXHAUSTED: Out of memory allocating 4398046511104 bytes.')")
     assert "Free 49.6 MiB that only the last traceback holds (big in fails)" in explained.displays[0]["text/plain"]
+
+
+def test_the_doctor_is_a_table_that_names_states_and_cures(kernel) -> None:
+    shown = kernel.run("%xprof doctor").displays[0]
+    assert "<caption>doctor</caption>" in shown["text/html"]
+    assert "views answer while a cell runs" in shown["text/plain"]
+    assert "cpu" in shown["text/plain"]
+    assert json.loads(kernel.run("%xprof doctor --format json").text)["findings"]
+
+
+def test_runs_are_managed_from_the_notebook(kernel) -> None:
+    kernel.run("with xp.capture('kept'):\n    square(operand).block_until_ready()")
+    assert "tags of kept: good" in kernel.run("%xprof tag kept +good").text
+    assert "brings it back" in kernel.run("%xprof rm kept").text
+    assert "no run 'kept'" in kernel.run("%xprof open kept").text
+    assert "restored" in kernel.run("%xprof restore kept").text
+    assert kernel.run("%xprof rename kept 'better name'").text.startswith("renamed to")
+    assert "better name" in kernel.run("%xprof ls").displays[0]["text/plain"]

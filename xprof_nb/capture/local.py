@@ -30,6 +30,7 @@ from xprof_nb.runs.names import check_name, moment_name
 from xprof_nb.runs.places import is_url
 from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
+from xprof_nb.runs.under_way import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +123,7 @@ class Capture:
     ) -> None:
         self._session: Session | None = None
         self._sampler: Sampler | None = None
+        self._mark: Mark | None = None
         self.name = None if name is None else check_name(name)
         self.target, self.logdir = _places(default_logdir() if logdir is None else logdir)
         self.note = note
@@ -207,6 +209,7 @@ class Capture:
             session.discard()
         if self._sampler is not None:
             self._sampler.discard()
+        self._unmark()
 
     def __enter__(self) -> Self:
         before = self._session
@@ -268,7 +271,12 @@ class Capture:
         asked = time.perf_counter()
         moment = datetime.now(UTC)
         run = self.name or moment_name(moment)
-        session = open_session(self.options, f"run {run!r}")
+        self._mark = Mark.set(self.logdir, run)
+        try:
+            session = open_session(self.options, f"run {run!r}")
+        except BaseException:
+            self._unmark()
+            raise
         self.folder, self.data, self._run, self._session = None, None, run, session
         Capture._running = weakref.ref(self)
         self._sampler = Sampler()
@@ -292,10 +300,18 @@ class Capture:
                 raise CaptureError("this capture belongs to the process this one was forked from")
             session, self._session = self._session, None
             if session is not None:
-                return self._stop(session)
+                try:
+                    return self._stop(session)
+                finally:
+                    self._unmark()
         if self.folder is None:
             raise CaptureError("this capture is not running")
         return self.folder
+
+    def _unmark(self) -> None:
+        mark, self._mark = self._mark, None
+        if mark is not None:
+            mark.remove()
 
     def _stop(self, session: Session) -> Path:
         sampler, self._sampler = self._sampler, None

@@ -37,7 +37,7 @@ def advice(failure: Failure, report: MemoryReport) -> list[str]:
 def _free(arrays: tuple[LiveArray, ...]) -> Iterator[str]:
     """Name what is held by the notebook's memory alone: nobody needs that."""
     forgotten = [array for array in arrays if array.held_by and all(map(_is_memory_of_notebook, array.held_by))]
-    failed = [array for array in forgotten if any(BY_TRACEBACK in holder for holder in array.held_by)]
+    failed = [array for array in forgotten if all(BY_TRACEBACK in holder for holder in array.held_by)]
     shown = [array for array in forgotten if array not in failed]
     if failed:
         yield (
@@ -45,7 +45,7 @@ def _free(arrays: tuple[LiveArray, ...]) -> Iterator[str]:
             "otherwise, such as 1/0, or `import sys; sys.last_exc = sys.last_value = sys.last_traceback = None`."
         )
     if shown:
-        yield f"Free {_sum(shown)} that only shown results hold ({_names(shown)}): `%reset -f out`."
+        yield f"Free {_sum(shown)} that shown results hold and no variable does ({_names(shown)}): `%reset -f out`."
     named = [array for array in arrays if array.held_by and array not in forgotten]
     if named:
         yield (

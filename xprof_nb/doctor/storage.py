@@ -14,6 +14,7 @@ from xprof_nb.model.units import size
 from xprof_nb.runs import default_logdir
 from xprof_nb.runs.leftovers import leftovers
 from xprof_nb.runs.manage import TRASH, discarded
+from xprof_nb.runs.under_way import lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +29,7 @@ def look() -> Iterator[Finding]:
     logdir = Path(default_logdir())
     yield checked("log dir", lambda: store.check_writable(logdir), f"{logdir}{_free(logdir)}")
     yield from (Finding("unsaved run", "warning", str(left), f"it is in {left.folder}") for left in leftovers(logdir))
+    yield from (Finding("lost capture", "warning", str(gone), f"or delete {gone.file}") for gone in lost(logdir))
     thrown = discarded(logdir)
     if thrown:
         taken = _size(file for folder in thrown for file in folder.rglob("*"))

@@ -121,7 +121,11 @@ class XprofMagics(Magics):  # type: ignore[misc]
     def _read(self, command: args.ListCommand | args.OpenCommand | args.QueryCommand) -> Any:
         if isinstance(command, args.ListCommand):
             runs = verbs.list_runs(command)
-            return runs if command.format is None else print(verbs.runs_text(runs, command.format))
+            if command.format is not None:
+                return print(verbs.runs_text(runs, command.format))
+            for note in runs.attrs["notes"]:  # a frame does not show them
+                print(note)
+            return runs
         self._settle(command.run)
         if isinstance(command, args.OpenCommand):
             return verbs.open_run(command)

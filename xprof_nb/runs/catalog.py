@@ -14,6 +14,7 @@ from xprof_nb.runs.layout import RunFiles, Scan, default_logdir, scan
 from xprof_nb.runs.leftovers import staged
 from xprof_nb.runs.places import is_url, locate
 from xprof_nb.runs.sidecar import Sidecar
+from xprof_nb.runs.under_way import lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +107,7 @@ def remarks(folder: str, found: Scan) -> list[str]:
         )
     said.extend(f"{unreadable} may not be read." for unreadable in found.unreadable)
     if not is_url(folder):
-        said.extend(str(left) for left in staged(Path(folder)))
+        said.extend(str(gone) for gone in (*staged(Path(folder)), *lost(Path(folder))))
     return said
 
 
