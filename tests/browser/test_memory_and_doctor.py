@@ -14,9 +14,8 @@ NOTEBOOK = "memory.ipynb"
 RUN_TIMEOUT_MS = 180_000
 CELLS = (
     "%load_ext xprof_nb\nimport jax.numpy as jnp\nimport xprof_nb as xp",
-    "%%xprof --memory\nparams = {'w': jnp.ones((25, 1000, 1000))}\n(params['w'][0] @ params['w'][1]).block_until_ready()\n"
-    "None",
-    "def train():\n    activations = jnp.ones((13, 1000, 1000))\n    jnp.zeros((2**50,), jnp.int8).block_until_ready()\n"
+    "%%xprof --memory\nparams = {'w': jnp.ones((25, 1000, 1000))}\nloss = (params['w'][0] @ params['w'][1]).sum()",
+    "def train():\n    activations = jnp.ones((13, 1000, 1000))\n    jnp.zeros((2**50,), jnp.int8)\n"
     "try:\n    train()\nexcept Exception:\n    get_ipython().showtraceback()",
     "xp.explain_oom()",
     "%xprof doctor",

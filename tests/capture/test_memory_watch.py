@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 
 import jax.numpy as jnp
@@ -57,3 +60,27 @@ def test_statistics_of_a_device_are_believed_before_arrays() -> None:
     device.peak = 7000
     watch._raise_peaks(watch._held())
     assert watch._peak[device] == 7000
+
+
+BEFORE_JAX = """
+import json
+from xprof_nb.capture.memory_watch import MemoryWatch, look
+from xprof_nb.capture.session import jax_started
+
+notes = look({}).notes
+watch = MemoryWatch()
+assert not jax_started()
+import jax
+
+jax.config.update("jax_num_cpu_devices", 2)
+weights = jax.numpy.ones((1024, 1024))
+report = watch.report({"weights": weights})
+print(json.dumps([notes[0], [(one.before_bytes, one.peak_bytes, one.after_bytes) for one in report.devices]]))
+"""
+
+
+def test_a_watch_from_before_jax_starts_leaves_its_flags_alone() -> None:
+    done = subprocess.run([sys.executable, "-c", BEFORE_JAX], capture_output=True, text=True, check=True)
+    note, devices = json.loads(done.stdout)
+    assert "JAX has not started" in note
+    assert devices == [[0, 4 * MIB, 4 * MIB], [0, 0, 0]]

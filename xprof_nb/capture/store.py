@@ -89,7 +89,7 @@ def save_hosts(files: Mapping[str, bytes], logdir: Path, name: str, record: Side
     raise CaptureError(
         f"the run could not be saved below {logdir} ({trouble.strerror or trouble}); "
         f"the profile is kept as {aside / next(iter(files)) if len(files) == 1 else aside}",
-        hint="Move it there when the cause is gone, or open it where it is.",
+        hint=f"`restore {name!r}` puts it there when the cause is gone; meanwhile it can be opened where it is.",
     ) from trouble
 
 
