@@ -59,6 +59,7 @@ def test_memory_an_error_and_the_doctor_are_read_in_the_notebook(page, screensho
     advice = explained.locator("li", has_text="only the last traceback holds")
     expect(advice).to_contain_text("activations in train")
     expect(advice).to_contain_text("49.6 MiB")
+    advice.scroll_into_view_if_needed()
     screenshot(page, "explain-oom")
 
     doctor = output(page, 4)

@@ -78,7 +78,8 @@ def findings() -> Iterator[Finding]:
 
 
 def _row(finding: Finding) -> str:
-    state = f'<td align="left" style="color:{_COLOURS[finding.state]};font-weight:600">{finding.state}</td>'
+    style = f"text-align:left;font-weight:600;color:{_COLOURS[finding.state]}"
+    state = f'<td align="left" style="{style}">{finding.state}</td>'
     what = f'<th scope="row" align="left" style="text-align:left">{html.escape(finding.what)}</th>'
     words = "".join(
         f'<td align="left" style="text-align:left;white-space:normal">{html.escape(text)}</td>'

@@ -18,6 +18,8 @@ from xprof_nb.jupyter.output_area import OutputArea
 from xprof_nb.memory import MemoryOfCell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xprof_nb.capture.memory_watch import MemoryWatch
 
 CELL_MAGIC = "%%xprof"
@@ -45,12 +47,12 @@ def begin_in_place(lines: list[str]) -> list[str]:
 class CellCapture:
     """A capture that lasts as long as the cell it was started in."""
 
-    def __init__(self, shell: Any, request: jobs.Request, memory: MemoryWatch | None = None) -> None:
+    def __init__(self, shell: Any, request: jobs.Request, memory: Callable[[], MemoryWatch] | None = None) -> None:
         self._shell = shell
-        self._memory = memory
         activity.prepare_to_wait()
         self._job = jobs.start(replace(request, what="this cell", cell=current_cell()))
         try:
+            self._memory = None if memory is None else memory()
             self._watch = CellWatch(shell, on_end=self.finish, inside=True)
         except BaseException:
             self._job.cancel()
@@ -67,9 +69,11 @@ class CellCapture:
             print(f"The computation of this cell failed: {error}", file=sys.stderr)  # noqa: T201
         except KeyboardInterrupt:
             print("Interrupted while waiting for the devices", file=sys.stderr)  # noqa: T201
-        self._show(area)
-        if self._memory is not None:
-            display(MemoryOfCell(self._memory.report(self._shell.user_ns, self._ran())))
+        try:
+            self._show(area)
+        finally:
+            if self._memory is not None:
+                display(MemoryOfCell(self._memory.report(self._shell.user_ns, self._ran())))
 
     def _ran(self) -> list[str]:
         """Return the names of the programs that ran, none if nothing was saved."""
