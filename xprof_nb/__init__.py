@@ -24,6 +24,8 @@ _HOMES = {
     "memory_snapshot": "xprof_nb.memory",
     "explain_oom": "xprof_nb.memory",
     "capture_from": "xprof_nb.api",
+    "capture_tensorflow": "xprof_nb.api",
+    "capture_torch_xla": "xprof_nb.api",
     "ProfileError": "xprof_nb.errors",
 }
 __all__ = [*_HOMES]  # noqa: PLE0604

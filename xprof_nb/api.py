@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 _LATER = {
     "capture": "xprof_nb.capture.local",
     "capture_for": "xprof_nb.capture.background",
-    "capture_from": "xprof_nb.capture.remote",
+    "capture_from": "xprof_nb.capture.remote_job",
+    "capture_tensorflow": "xprof_nb.capture.frameworks",
+    "capture_torch_xla": "xprof_nb.capture.frameworks",
 }
 
 

@@ -10,7 +10,7 @@ from xprof_nb.errors import UsageError
 
 MOST_SERVERS = 1024
 _SCHEME = "grpc://"
-_ADDRESS = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%\w]+)\]|(?P<name>[\w.-]+)):(?P<port>\d{1,5})")
+_ADDRESS = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%\w]+)\]|(?P<name>[\w.-]+)):(?P<port>\d{1,5})", re.ASCII)
 _HINT = "Write host:port, several with commas: the port is the one given to `jax.profiler.start_server`."
 
 

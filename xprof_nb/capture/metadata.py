@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import socket
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 from xprof_nb import __version__
 from xprof_nb.model.measured import measured
 
+_OF_JAX = ("jax", "jaxlib", "libtpu", "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
-def versions() -> dict[str, str]:
-    """Return the versions of what made the profile."""
+
+def versions(packages: Iterable[str] = _OF_JAX) -> dict[str, str]:
+    """Return the versions of what made the profile, of ``packages`` those that are installed."""
     found = {"python": platform.python_version(), "xprof_nb": __version__}
-    for package in ("jax", "jaxlib", "libtpu", "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin"):
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -10,13 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from xprof_nb import __version__
 from xprof_nb.capture import metadata, store
 from xprof_nb.capture.addresses import Address, addresses
-from xprof_nb.capture.background import BackgroundCapture
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.profiler_service import Order, ProfilerService, reach
 from xprof_nb.capture.shield import in_background
@@ -37,65 +36,9 @@ if TYPE_CHECKING:
     from xprof_nb.api import Profile
 
 PATIENCE_S = 1.0
+LONGEST_S = 3600.0
 LONGEST_PATIENCE_S = 24 * 3600.0
-
-
-def capture_from(
-    servers: str | Iterable[str],
-    seconds: float,
-    name: str | None = None,
-    logdir: str | os.PathLike[str] | None = None,
-    *,
-    note: str = "",
-    host_tracer_level: int = 2,
-    python_tracer_level: int = 0,
-    advanced: Mapping[str, Any] | None = None,
-    patience_s: float = PATIENCE_S,
-    shared: str | os.PathLike[str] | None = None,
-) -> BackgroundCapture:
-    """Start profiling other processes for ``seconds``, all at once and into one run, and return.
-
-    Their profiler servers send what they recorded; nothing is written on their side. The connection is neither
-    encrypted nor authenticated: these servers offer neither. For other machines, use a trusted network or a tunnel.
-
-    Parameters
-    ----------
-    servers
-        ``"host:port"``, several with commas or as a list: where JAX, TensorFlow or PyTorch/XLA started a profiler
-        server, or ``%xprof server start`` did.
-    seconds
-        How long to record.
-    name, logdir, note, host_tracer_level, python_tracer_level, advanced
-        As `capture` takes them.
-    patience_s
-        How long to keep trying a server that is not there yet, or is recording for somebody else.
-    shared
-        A folder that both sides see, for servers of old releases, which can only write to a disk. Those on this
-        machine need none.
-
-    Returns
-    -------
-    BackgroundCapture
-        ``.wait()`` gives the profile; ``.cancel()`` ends it early and keeps what came.
-
-    Raises
-    ------
-    UsageError
-        A server's address, the name or an option is out of bounds.
-    UnreachableError
-        None of the servers could be reached; says why, each.
-    CaptureError
-        The log dir cannot be written.
-
-    Examples
-    --------
-    >>> xp.capture_from("worker-0:9012,worker-1:9012", 3.0).wait().op_profile()  # doctest: +SKIP
-    """
-    options = CaptureOptions(host_tracer_level, python_tracer_level, advanced=dict(advanced or {}))
-    remote = RemoteCapture(
-        servers, seconds, name, logdir, note=note, options=options, patience_s=patience_s, shared=shared
-    )
-    return RemoteJob(remote, seconds)
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +73,8 @@ class RemoteCapture:
         patience_s: float = PATIENCE_S,
         shared: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not 0 < seconds <= LONGEST_S:
+            raise UsageError(f"a capture of {seconds} s", hint=f"Give a time above 0, up to {LONGEST_S:.0f} s.")
         if not 0 <= patience_s <= LONGEST_PATIENCE_S:
             raise UsageError(f"a patience of {patience_s} s", hint=f"Give 0 to {LONGEST_PATIENCE_S:.0f} s.")
         self.addresses = addresses(servers)
@@ -156,12 +101,26 @@ class RemoteCapture:
             raise CaptureError("this capture has no profile yet", hint="It has one when it has ended.")
         return self._profile
 
+    @property
+    def reached(self) -> str:
+        """The servers that record, in words."""
+        services = [recording.service.address for recording in self._recordings]
+        return _listed(services) if len(services) <= _MOST_NAMED else f"{len(services)} servers"
+
     def check(self) -> None:
         """Raise what would keep this capture from being saved."""
         store.check_writable(self.logdir)
 
     def start(self) -> None:
-        """Reach the servers, and start all that were reached at once; see `capture_from` for what it raises."""
+        """Reach the servers, and start all that were reached at once.
+
+        Raises
+        ------
+        UnreachableError
+            None of them could be reached; says why, each.
+        CaptureError
+            The log dir cannot be written.
+        """
         self.check()
         with ThreadPoolExecutor(len(self.addresses)) as pool:
             reached = list(pool.map(self._reach, self.addresses))
@@ -293,26 +252,6 @@ class RemoteCapture:
         if silent:
             where = _listed([by_host.get(host, host) for host in silent])
             yield f"{where}: host events only, no XLA op or GPU kernel ran during {self.seconds:g} s."
-
-
-class RemoteJob(BackgroundCapture):
-    """A capture of other processes that ends by itself, early if all of them do."""
-
-    def __init__(self, capture: RemoteCapture, seconds: float) -> None:
-        self._remote = capture
-        super().__init__(capture, seconds)
-        capture.when_over(self._enough.set)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of what came; empty until it is done."""
-        return self._remote.notes
-
-    def cancel(self) -> None:
-        """End it now and keep what is there; once it is collecting, keep what has come so far. Returns at once."""
-        super().cancel()
-        if self.state == "collecting":
-            self._remote.give_up()
 
 
 def _options(options: CaptureOptions, seconds: float) -> bytes:
