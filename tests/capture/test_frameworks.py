@@ -1,4 +1,4 @@
-"""Captures of TensorFlow and PyTorch/XLA: the real ones where they are installed, and modules that behave as they do."""
+"""Captures of TensorFlow and PyTorch/XLA: the real ones where installed, and modules that behave as they do."""
 
 from __future__ import annotations
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import grpc
 import jax
 import pytest
 
 import xprof_nb as xp
 from xprof_nb.capture import server
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
+from xprof_nb.formats.profiler_schema import SERVICE, message_class
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +65,7 @@ def test_starting_twice_gives_the_same_server(at_work: None, logdir: Path) -> No
     assert server.start(first.port, first.host) == first
     assert server.listening() == first
     profile = xp.capture_from(first.address, 0.2, "own", logdir).wait(60)
-    assert set(profile.ops().frame["program"]) == {"jit__lambda"} or len(profile.ops().frame) > 0
+    assert len(profile.ops().frame) > 0
     assert server.stop() == first
     assert server.stop() is None
     assert server.listening() is None
@@ -126,14 +128,14 @@ def test_a_capture_of_our_own_is_named_to_the_client(at_work: None, logdir: Path
     address = server.start().address
     with xp.capture("mine", logdir):
         theirs = xp.capture_from(address, 0.2, "theirs", logdir, patience_s=0.1)
-        with pytest.raises(ProfilerBusyError, match="somebody else .*run 'mine' is being captured"):
+        with pytest.raises(ProfilerBusyError, match=r"somebody else .*run 'mine' is being captured"):
             theirs.wait(30)
 
 
 def test_a_client_that_ends_early_gets_what_there_is(at_work: None, logdir: Path) -> None:
     job = xp.capture_from(server.start().address, 60, logdir=logdir)
     time.sleep(0.3)
-    with pytest.raises(ProfilerBusyError, match="the client ipv4:127.0.0.1"):
+    with pytest.raises(ProfilerBusyError, match=r"the client ipv4:127\.0\.0\.1"):
         xp.capture("mine", logdir).start()
     job.cancel()
     assert len(job.wait(30).ops().frame) > 0
@@ -141,8 +143,9 @@ def test_a_client_that_ends_early_gets_what_there_is(at_work: None, logdir: Path
 
 def test_a_client_that_goes_away_frees_the_profiler(matmul: Callable[[], jax.Array], logdir: Path) -> None:
     address = server.start().address
-    code = f"import xprof_nb as xp; job = xp.capture_from({address!r}, 60, logdir={str(logdir)!r}); print('on', flush=True)"
-    client = subprocess.Popen([sys.executable, "-c", code + "; job.wait()"], stdout=subprocess.PIPE)
+    asks = f"import xprof_nb as xp; job = xp.capture_from({address!r}, 60, logdir={str(logdir)!r})"
+    code = f"{asks}; print('on', flush=True); job.wait()"
+    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert client.stdout.readline() == b"on\n"
     client.kill()
     client.communicate()
@@ -181,3 +184,13 @@ def test_a_process_whose_jax_has_not_started_says_so(logdir: Path) -> None:
     finally:
         other.communicate("\n")
     assert other.returncode == 0
+
+
+def test_a_client_that_wants_files_written_here_is_refused(at_work: None, tmp_path: Path) -> None:
+    with grpc.insecure_channel(server.start().address) as channel:
+        call = channel.unary_unary(f"/{SERVICE}/Profile")
+        request = message_class("ProfileRequest")(duration_ms=10, repository_root=str(tmp_path), session_id="run")
+        with pytest.raises(grpc.RpcError) as refused:
+            call(request.SerializeToString())
+    assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert list(tmp_path.iterdir()) == []
