@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from xprof_nb.capture import cells, metadata, store
-from xprof_nb.runs.names import check_name, moment_name
-from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.capture.options import chosen
 from xprof_nb.capture.shield import shielded
 from xprof_nb.errors import CaptureError, ProfilerBusyError
 from xprof_nb.runs import default_logdir
 from xprof_nb.runs.layout import SUFFIX
+from xprof_nb.runs.names import check_name, moment_name
 from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from xprof_nb.api import Profile
+    from xprof_nb.capture.options import CaptureOptions
 
 
 def capture_tensorflow(
@@ -39,8 +40,8 @@ def capture_tensorflow(
     logdir: str | os.PathLike[str] | None = None,
     *,
     note: str = "",
-    host_tracer_level: int = 2,
-    python_tracer_level: int = 0,
+    preset: str | None = None,
+    **options: Any,
 ) -> FrameworkCapture:
     """Capture what TensorFlow runs inside a ``with`` block, or in each call of a decorated function.
 
@@ -48,8 +49,9 @@ def capture_tensorflow(
 
     Parameters
     ----------
-    name, logdir, note, host_tracer_level, python_tracer_level
-        As `capture` takes them.
+    name, logdir, note, preset, options
+        As `capture` takes them; TensorFlow's profiler knows the levels of host and Python, and whether to record
+        devices.
 
     Returns
     -------
@@ -71,8 +73,8 @@ def capture_tensorflow(
     ...     model.fit(data)
     >>> cap.profile.op_profile()  # doctest: +SKIP
     """
-    options = CaptureOptions(host_tracer_level, python_tracer_level)
-    return FrameworkCapture(_TensorFlow(options), name, logdir, note, options.to_dict())
+    recorded = chosen(preset, **options)
+    return FrameworkCapture(_TensorFlow(recorded), name, logdir, note, recorded.to_dict())
 
 
 def capture_torch_xla(
@@ -213,7 +215,7 @@ class _TensorFlow:
         options = profiler.ProfilerOptions(
             host_tracer_level=self._options.host_tracer_level,
             python_tracer_level=self._options.python_tracer_level,
-            device_tracer_level=1,
+            device_tracer_level=int(self._options.device_tracing),
         )
         try:
             profiler.start(logdir, options)

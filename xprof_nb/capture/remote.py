@@ -258,14 +258,15 @@ def _options(options: CaptureOptions, seconds: float) -> bytes:
     """Return options as the service takes them, every one set."""
     message = message_class("ProfileOptions")(
         version=1,  # without it the server takes its own defaults, and not these
-        include_dataset_ops=False,
+        include_dataset_ops=options.dataset_ops,
         host_tracer_level=options.host_tracer_level,
-        device_tracer_level=1,
+        device_tracer_level=int(options.device_tracing),
         python_tracer_level=options.python_tracer_level,
         enable_hlo_proto=options.hlo,
         duration_ms=max(1, round(seconds * 1e3)),
     )
-    for key, value in options.advanced.items():
+    # Whether there are TPUs or GPUs is known there alone; each takes what is named after it.
+    for key, value in {**options.advanced_for("gpu"), **options.advanced_for("tpu")}.items():
         kind = "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "string"
         message.advanced_configuration.add(key=key, value={f"{kind}_value": value})
     return bytes(message.SerializeToString())

@@ -6,14 +6,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from xprof_nb.capture.options import CaptureOptions
+from xprof_nb.capture.options import chosen
 from xprof_nb.capture.remote import PATIENCE_S, RemoteCapture
 from xprof_nb.capture.shield import in_background
 from xprof_nb.errors import CaptureError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from xprof_nb.api import Profile
@@ -29,11 +29,10 @@ def capture_from(
     logdir: str | os.PathLike[str] | None = None,
     *,
     note: str = "",
-    host_tracer_level: int = 2,
-    python_tracer_level: int = 0,
-    advanced: Mapping[str, Any] | None = None,
     patience_s: float = PATIENCE_S,
     shared: str | os.PathLike[str] | None = None,
+    preset: str | None = None,
+    **options: Any,
 ) -> RemoteJob:
     """Start profiling other processes for ``seconds``, all at once and into one run, and return.
 
@@ -47,7 +46,7 @@ def capture_from(
         server, or ``%xprof server start`` did.
     seconds
         How long to record.
-    name, logdir, note, host_tracer_level, python_tracer_level, advanced
+    name, logdir, note, preset, options
         As `capture` takes them.
     patience_s
         How long to keep trying a server that is not there yet, or is recording for somebody else.
@@ -73,9 +72,9 @@ def capture_from(
     --------
     >>> xp.capture_from("worker-0:9012,worker-1:9012", 3.0).wait().op_profile()  # doctest: +SKIP
     """
-    options = CaptureOptions(host_tracer_level, python_tracer_level, advanced=dict(advanced or {}))
+    recorded = chosen(preset, **options)
     remote = RemoteCapture(
-        servers, seconds, name, logdir, note=note, options=options, patience_s=patience_s, shared=shared
+        servers, seconds, name, logdir, note=note, options=recorded, patience_s=patience_s, shared=shared
     )
     return RemoteJob(remote)
 

@@ -237,6 +237,8 @@ def _options(asked: Any) -> CaptureOptions:
         host_tracer_level=asked.host_tracer_level,
         python_tracer_level=asked.python_tracer_level,
         hlo=asked.enable_hlo_proto,
+        dataset_ops=asked.include_dataset_ops,
+        device_tracing=asked.device_tracer_level > 0,
         advanced=_advanced(asked),
     )
 
