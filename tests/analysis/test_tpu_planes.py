@@ -173,3 +173,47 @@ def test_halves_are_paired_by_their_operand(tmp_path: Path) -> None:
     bound = profile.ops().frame.set_index("op")["work_kind"].to_dict()
     assert bound["copy-done.2"] == "host"
     assert bound["copy-done.1"] == "data"
+
+
+def offloading(folder: Path, times: int) -> Path:
+    """An op that hands work to a SparseCore beside it; both numbers a pair is known by are unsigned there."""
+    space = SpaceBuilder()
+    core = Core(space)
+    core.op("fusion.1", "loop fusion", flops=1000, bytes_accessed=500)
+    core.op("offload.1", "async-start")
+    line = core.ops([])
+    beside = Core(space, "/device:TPU:0 SparseCore 0")
+    for number, name in enumerate(("gather.1", "while.2", "scatter.3")):
+        beside.op(name, name.partition(".")[0], flops=10 * number, bytes_accessed=1000)
+    runs, ops = beside.plane.line("Sparse Core Modules"), beside.plane.line("Sparse Core Ops")
+    for n in range(times):
+        at = 100 * n * US
+        line.event("fusion.1", at, 9 * US)
+        line.event("offload.1", at + 10 * US, 5 * US, offload_core_id=2**63, tc_offload_start_id=-1 - n)
+        runs.event("lookup(3)", at + 12 * US, 60 * US, offload_core_id=2**63, tc_offload_start_id=2**64 - 1 - n)
+        ops.event("gather.1", at + 13 * US, 20 * US)
+        ops.event("while.2", at + 40 * US, (20 + n) * US).event("scatter.3", at + 41 * US, 7 * US)
+    return space.write(folder)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_xprof_shows_sparse_core_ops_of_the_first_offload_alone(tmp_path: Path, times: int) -> None:
+    """Below the op that offloaded them; ours are all of them, of the device they ran on."""
+    file = offloading(tmp_path, times)
+    rows = rows_of(ask_xprof(file, "hlo_stats"))
+    expected = {row["hlo_op_name"]: row for row in rows if row["parent_op_name"]}
+    assert {row["parent_op_name"] for row in expected.values()} == {"offload.1"}
+    sparse: dict[str, Any] = {"device": "TPU:0 SparseCore 0", "compat": "xprof"}
+    profile = xp.open(file)
+    found = profile.ops(window_ps=(0, 100 * US), **sparse).frame.set_index("op")
+    assert set(found.index) == set(expected) == {"gather.1", "while.2", "scatter.3"}
+    for op, row in expected.items():
+        ours = found.loc[op]
+        assert (ours["occurrences"], ours["core_type"], ours["bound_by"]) == (
+            row["occurrences"], row["core_type"], row["bound_by"],
+        )  # fmt: skip
+        for theirs, name, unit in (("total_time", "time_ps", 1e6), ("total_self_time", "self_time_ps", 1e6),
+                                   ("measured_memory_bw", "bytes_per_s", 2**30),
+                                   ("normalized_flop_rate", "flops_per_s", 1e9)):  # fmt: skip
+            assert np.nan_to_num(ours[name]) == pytest.approx(row[theirs] * unit, rel=1e-9), (op, theirs)
+    assert profile.ops(**sparse).frame["occurrences"].tolist() == [times] * 3

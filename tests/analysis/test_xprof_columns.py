@@ -95,7 +95,7 @@ ELSEWHERE = {
     "source_info": "text: source, and the stack of op_details",
     "device_type": "text: the device's model, as it is sold",
     "autotuned": "No in every row: nothing in xprof sets it",
-    "parent_op_name": "of rows of SparseCore ops below the op that offloaded them; those are rows of their own device",
+    "parent_op_name": "of rows of SparseCore ops below the op that offloaded them: test_tpu_planes",
     "eager": "Function in every row of every file here: Eager needs TensorFlow 2's eager executor",
     "avg_time": "total over occurrences",
     "avg_self_time": "total over occurrences",

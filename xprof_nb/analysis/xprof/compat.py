@@ -150,7 +150,8 @@ def _as_in_hlo_stats(frame: pd.DataFrame, table: OpTable) -> pd.DataFrame:
     """Add what xprof's table shows beyond ours; it is ranked already."""
     time_s, times = seconds(frame["time_ps"].to_numpy()), frame["occurrences"].where(frame["occurrences"] > 0)
     paths = frame["provenance"] if "provenance" in frame else frame["framework_op"]
-    core_type = "TensorCore" if table.devices and table.devices[0].backend == "tpu" else None
+    core = table.devices[0] if table.devices else None
+    core_type = (core.kind or "TensorCore") if core is not None and core.backend == "tpu" else None
     of_op = list(zip(frame["op"].astype(str), frame["hlo_text"].map(text_of), paths.map(text_of), strict=True))
     found: dict[str, Any] = {
         "mean_time_ps": frame["time_ps"] / times,
