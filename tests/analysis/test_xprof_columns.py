@@ -96,7 +96,7 @@ ELSEWHERE = {
     "device_type": "text: the device's model, as it is sold",
     "autotuned": "No in every row: nothing in xprof sets it",
     "parent_op_name": "of rows of SparseCore ops below the op that offloaded them: test_tpu_planes",
-    "eager": "Function in every row of every file here: Eager needs TensorFlow 2's eager executor",
+    "eager": "Function in every row of every file here: test_nothing_recorded_was_run_eagerly",
     "avg_time": "total over occurrences",
     "avg_self_time": "total over occurrences",
     **dict.fromkeys(

@@ -195,3 +195,13 @@ def test_xprofs_inference_latencies_are_of_no_recorded_profile(corpus: Path) -> 
         assert [row["model_name"] for row in rows_of(models)] == ["ALL"]
         (average,) = rows_of(latencies)
         assert (average["percentile"], average["request_id"], average["latency_ms"]) == ("Average", "N/A", 0.0)
+
+
+def test_nothing_recorded_was_run_eagerly(corpus: Path) -> None:
+    """Its shares of eager ops are 0 without TensorFlow 2's eager executor, so that we have no column of them."""
+    for file in sorted(corpus.rglob("*.xplane.pb")):
+        if "broken" in str(file):
+            continue
+        stated = {name: text for table in ask_xprof(file, "overview_page") for name, text in table.get("p", {}).items()}
+        assert (stated["host_op_time_eager_percent"], stated["device_op_time_eager_percent"]) == ("0.0%", "0.0%")
+        assert not len(xp.open(file).events(pattern="^EagerExecute").frame)
