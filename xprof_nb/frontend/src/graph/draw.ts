@@ -211,9 +211,8 @@ function arrowOf(points: readonly Point[]): string {
   return `M${at(tip)}L${at(side(1))}L${at(side(-1))}Z`;
 }
 
-/** Hidden from screen readers, which are told the whole of what is elided here. */
 function label(name: string, x: number, y: number, text: string): SVGTextElement {
-  return svg('text', { class: name, x, y, 'aria-hidden': 'true' }, text);
+  return svg('text', { class: name, x, y }, text);
 }
 
 /** A text without control characters; of one that is too long the beginning and the end, where names differ. */

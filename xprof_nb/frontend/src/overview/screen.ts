@@ -151,7 +151,12 @@ export class Screen implements Part {
     opener.append(
       h('span', { class: 'jp-Overview-label' }, tile.label),
       ' ',
-      h('span', { class: 'jp-Overview-value' }, tile.value, ' ', h('small', {}, tile.spread)),
+      h(
+        'span',
+        { class: 'jp-Overview-value' },
+        `${tile.value}${tile.spread && ' '}`,
+        h('small', {}, tile.spread)
+      ),
       ' ',
       h('span', { class: 'jp-Overview-of' }, tile.of)
     );

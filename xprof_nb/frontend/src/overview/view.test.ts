@@ -156,7 +156,7 @@ describe('the tiles', () => {
   it('say value, unit and of what', async () => {
     const host = new ChartlessHost('kernel', saved(), answer);
     const el = await show(host);
-    expect(words(el, 'step_time')).toEqual(['step time', '20.0 ms± 500 µs', 'mean ± sd of 4 marked steps']);
+    expect(words(el, 'step_time')).toEqual(['step time', '20.0 ms ± 500 µs', 'mean ± sd of 4 marked steps']);
     expect(words(el, 'flops').slice(1, 3)).toEqual([
       '27.0 %',
       '27.0 TFLOP/s of 100 TFLOP/s bf16 (datasheet)'

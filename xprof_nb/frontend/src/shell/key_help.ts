@@ -6,6 +6,9 @@ import { hideOverlay, showOverlay } from './overlay';
 export class KeyHelp {
   readonly node = h('div', { class: 'jp-XprofOverlay', attrs: { hidden: '' } });
 
+  private _cameFrom: Element | null = null;
+
+  /** `_closed` puts the focus somewhere when what had it before is gone. */
   constructor(private readonly _closed: () => void) {}
 
   get isOpen(): boolean {
@@ -17,6 +20,7 @@ export class KeyHelp {
       this.close();
       return;
     }
+    this._cameFrom = document.activeElement;
     this.node.replaceChildren(keyList(bindings, () => this.close()));
     const { left, top, right } = near.getBoundingClientRect();
     showOverlay(this.node, { left, right, top, bottom: top }, 'right');
@@ -25,6 +29,11 @@ export class KeyHelp {
 
   close(): void {
     hideOverlay(this.node);
-    this._closed();
+    const before = this._cameFrom;
+    if (before instanceof HTMLElement && before !== document.body && before.isConnected) {
+      before.focus();
+    } else {
+      this._closed();
+    }
   }
 }

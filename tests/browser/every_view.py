@@ -1,0 +1,76 @@
+"""What holds for every view: where Tab goes, whether the focus can be seen, what moves by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+DRAWN = (
+    ".jp-Overview-tile, .jp-XprofGrid-row, .jp-XprofTree-row, .jp-XprofGraph-op, .jp-XprofEmpty, .jp-Timeline-header"
+)
+MOST_TABS = 120
+# All that takes the focus now; of elements that hand one place on (tabindex 0 of many), the one.
+STOPS = """() => {
+  const all = document.querySelectorAll('button, input, select, summary, a[href], [tabindex="0"]');
+  const takes = element => element.tabIndex >= 0 && !element.disabled && element.checkVisibility();
+  return [...all].filter(takes).map((element, number) => {
+    element.dataset.stop = number;
+    return element.outerHTML.slice(0, 160);
+  });
+}"""
+AT = """() => {
+  const element = document.activeElement;
+  // A scrollable area, or a chart, takes the focus without saying so in its attributes.
+  const others = document.querySelectorAll('[data-stop^=other]').length;
+  if (element !== document.body) element.dataset.stop ??= `other ${element.className} ${others}`;
+  const { stop } = element.dataset;
+  const outlined = each => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(each);
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1;
+  };
+  const inside = [...element.querySelectorAll('.jp-mod-active'), element.closest('.jp-XprofChart-place') ?? element];
+  const face = element.querySelector(':scope > .jp-XprofGraph-face');
+  const ringed = face !== null && parseFloat(getComputedStyle(face).strokeWidth) >= 2;
+  return { stop: element === document.body ? null : stop, seen: ringed || [element, ...inside].some(outlined) };
+}"""
+MOVING = """() => {
+  const long = durations => durations.split(', ').some(duration => parseFloat(duration) > 0.001);
+  const moves = element => {
+    const style = getComputedStyle(element);
+    return long(style.transitionDuration) || style.scrollBehavior !== 'auto'
+      || (style.animationName !== 'none' && long(style.animationDuration));
+  };
+  const still = [...document.querySelectorAll('*')].filter(moves).map(element => element.outerHTML.slice(0, 160));
+  return [...still, ...document.getAnimations().map(({ effect }) => effect.target.outerHTML.slice(0, 160))];
+}"""
+
+
+def wait(page: Page) -> None:
+    """Wait until a view is drawn, its charts too."""
+    page.locator(DRAWN).filter(visible=True).first.wait_for()
+    page.wait_for_function("document.querySelector('.jp-XprofChart .jp-XprofStatus') === null")
+
+
+def stops(page: Page) -> dict[str, str]:
+    """Return the beginning of every element that takes the focus, by its number."""
+    return {str(number): html for number, html in enumerate(page.evaluate(STOPS))}
+
+
+def walk(page: Page, key: str) -> dict[str, bool]:
+    """Press a key until the focus has left the page; return where it was, and whether that could be seen."""
+    seen: dict[str, bool] = {}
+    for _ in range(MOST_TABS):
+        page.keyboard.press(key)
+        at: dict[str, Any] = page.evaluate(AT)
+        if at["stop"] is None or at["stop"] in seen:
+            break
+        seen[at["stop"]] = at["seen"]
+    return seen
+
+
+def moving(page: Page) -> list[str]:
+    """Return what moves by itself, or would when it changes."""
+    found: list[str] = page.evaluate(MOVING)
+    return found

@@ -1,0 +1,119 @@
+"""Every view on a TPU's, a GPU's and a CPU's run: nothing against it from axe-core, all by keyboard, nothing moves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import xprof_nb as xp
+from tests.browser import every_view
+from tests.browser.axe import expect_accessible
+from tests.browser.conftest import shoot, watched
+from xprof_nb.snapshot import VIEWS
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+RUNS = {"tpu": "tpu-v6e-psum", "gpu": "mi300x-jax-conv", "cpu": None}
+ARGUMENTS = {"sql": {"text": "SELECT op, self_time_ps FROM ops"}}
+COMPOSITES = '[role="grid"], [role="treegrid"], [role="tree"], [role="tablist"]'
+# Where the keys of a grid, a tree or tabs are now.
+CURRENT = """element => {
+  const inside = element.contains(document.activeElement) && document.activeElement !== element
+    ? document.activeElement : null;
+  const active = document.getElementById(element.getAttribute('aria-activedescendant') ?? '');
+  return (inside ?? active ?? element.querySelector('.jp-mod-active, .jp-mod-current'))?.textContent ?? '';
+}"""
+
+
+@pytest.fixture(scope="module")
+def profiles(corpus, cpu_profile):
+    return {run: xp.open(cpu_profile if name is None else corpus / name) for run, name in RUNS.items()}
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    with watched(browser) as (start, _):
+        yield start("about:blank", reduced_motion="reduce")
+
+
+@pytest.fixture(scope="module", params=[(run, view) for run in RUNS for view in VIEWS], ids="-".join)
+def shown(request, page, profiles, tmp_path_factory):
+    """One page for all tests of a view of a run."""
+    run, view = request.param
+    profile = profiles[run]
+    result = profile.explore() if view == "explore" else profile.ask(view, **ARGUMENTS.get(view, {}))
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(result.to_html(tmp_path_factory.mktemp("view") / "view.html").as_uri())
+    every_view.wait(page)
+    return f"{view} of a {run}", page
+
+
+def test_axe_core_has_nothing_against_it(shown):
+    name, page = shown
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        expect_accessible(page.locator("body"), f"{name}, {scheme}")
+        shoot(page, f"every-{name}-{scheme}")
+
+
+def test_nothing_moves_for_who_does_not_want_it(shown):
+    _, page = shown
+    assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
+    assert every_view.moving(page) == []
+
+
+def test_tab_reaches_everything_and_shows_where_it_is(shown):
+    _, page = shown
+    stops = every_view.stops(page)
+    page.evaluate("document.activeElement.blur()")
+    page.mouse.click(1, 1)
+    reached = every_view.walk(page, "Tab")
+    assert [stops.get(stop, stop) for stop, is_seen in reached.items() if not is_seen] == [], "where is the focus?"
+    assert [html for stop, html in stops.items() if stop not in reached] == [], "Tab does not reach it"
+    page.locator("[data-stop]").last.focus()
+    back = every_view.walk(page, "Shift+Tab")
+    assert len(back) >= len(reached) - 1, "a trap on the way back"
+
+
+def test_arrows_move_in_tables_trees_and_tabs(shown):
+    _, page = shown
+    for area in page.locator(COMPOSITES).filter(visible=True).all():
+        rows = area.locator('[role="row"], [role="treeitem"], [role="tab"]').count()
+        target = area.locator('[tabindex="0"]').first if area.get_attribute("tabindex") != "0" else area
+        if rows < 3 or target.count() == 0:
+            continue
+        target.focus()
+        page.keyboard.press("Home")
+        steps = ["ArrowRight"] if area.get_attribute("role") == "tablist" else ["ArrowDown", "ArrowDown"]
+        before = area.evaluate(CURRENT)
+        place = area.evaluate("element => document.activeElement.outerHTML + element.outerHTML.length")
+        for key in steps:
+            page.keyboard.press(key)
+        after = area.evaluate("element => document.activeElement.outerHTML + element.outerHTML.length")
+        assert (area.evaluate(CURRENT), after) != (before, place)
+
+
+def test_escape_closes_what_is_open(shown):
+    _, page = shown
+    more = page.get_by_role("button", name="More actions").first
+    more.press("Enter")
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(more).to_be_focused()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    assert page.evaluate("document.activeElement !== document.body"), "the focus goes back into the view"
+
+
+def test_enter_on_a_tile_opens_its_evidence(page, profiles, tmp_path):
+    page.goto(profiles["cpu"].explore().to_html(tmp_path / "run.html").as_uri())
+    every_view.wait(page)
+    page.get_by_role("button", name=re.compile("^step time")).press("Enter")
+    expect(page.get_by_role("tab", name="steps", exact=True)).to_have_attribute("aria-selected", "true")
