@@ -11,7 +11,7 @@ import pytest
 
 import xprof_nb as xp
 from tests.analysis.captured import captured
-from tests.formats.hlo_messages import chained_proto, parsed, program_of, small_proto
+from tests.formats.hlo_messages import chained_proto, parsed, program_of, proto_of, small_proto
 from tests.xprof_oracle import ask_xprof
 from tests.xspace_builder import SpaceBuilder
 from xprof_nb.analysis.graph import MOST_NEIGHBOURS, MOST_NODES, neighbours
@@ -19,6 +19,31 @@ from xprof_nb.analysis.graph_export import text
 from xprof_nb.errors import UsageError
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.model.program import Program
+
+
+NESTED = """
+HloModule jit_f
+
+inner (x: f32[8]) -> f32[8] {
+  x = f32[8]{0} parameter(0)
+  ROOT deep = f32[8]{0} negate(x)
+}
+
+body (y: f32[8]) -> f32[8] {
+  y = f32[8]{0} parameter(0)
+  ROOT twice = f32[8]{0} call(y), to_apply=inner
+}
+
+condition (z: f32[8]) -> pred[] {
+  z = f32[8]{0} parameter(0)
+  ROOT more = pred[] constant(false)
+}
+
+ENTRY main (p: f32[8]) -> f32[8] {
+  p = f32[8]{0} parameter(0)
+  ROOT loop = f32[8]{0} while(p), condition=condition, body=body
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -322,3 +347,17 @@ def attribute_list(tokens: list[str], at: int) -> tuple[dict[str, str], int]:
         at += 4 if tokens[at + 3] == "," else 3
     assert tokens[at + 1] == ";"
     return attributes, at + 2
+
+
+def test_the_way_to_a_body_is_the_calls_from_the_entry(tmp_path: Path) -> None:
+    space = SpaceBuilder()
+    space.hlo({"jit_f(7)": proto_of(parsed(NESTED))})
+    profile = xp.open(space.write(tmp_path))
+    assert profile.graph(op="loop").summary["way"] == []
+    inner = profile.graph(op="deep").summary
+    assert inner["computation"] == "inner"
+    assert inner["way"] == [{"computation": "main", "op": "loop"}, {"computation": "body", "op": "twice"}]
+    # The name of a computation stands for all of it.
+    assert profile.graph(op="body").summary["way"] == [{"computation": "main", "op": "loop"}]
+    [row] = profile.graph(op="loop", radius=0).frame.to_dict("records")
+    assert row["called"] == "body, condition"

@@ -294,6 +294,7 @@ def _summary(
         "op_count": len(outer),
         "computation_op_count": len(found.computation.instructions),
         "callers": _callers(program, found.computation.name),
+        "way": _way(program, found.computation.name),
         "operands": operands,
         "users": users,
         "edges": edges,
@@ -307,6 +308,19 @@ def _callers(program: Program, computation: str) -> list[str]:
     """Return the first ops that call a computation; the entry computation has none."""
     callers = (each.name for each in program.instructions.values() if computation in each.called)
     return list(islice(callers, _MOST_CALLERS))
+
+
+def _way(program: Program, computation: str) -> list[dict[str, str]]:
+    """Return by which calls a computation is reached from the entry, each with the computation that it is in."""
+    way: list[dict[str, str]] = []
+    seen = {computation}
+    while callers := _callers(program, computation):
+        computation = program.instructions[callers[0]].computation
+        if computation in seen:
+            break  # only damaged HLO calls itself
+        seen.add(computation)
+        way.insert(0, {"computation": computation, "op": callers[0]})
+    return way
 
 
 def _programs(programs: list[Program], measured: pd.DataFrame) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ export function aboutOp(op: Op, isOpen: boolean, actions: AboutActions): HTMLEle
         : op.called.map((name) =>
             button(`Open ${name}`, {
               class: 'jp-XprofButton',
-              title: 'The computation it calls',
+              title: 'The computation it calls (e opens the first); the line above the drawing leads back',
               click: () => actions.center(name)
             })
           )),

@@ -123,6 +123,7 @@ function drawBox(box: Box, measure: Measure, most: number, isCenter: boolean): S
   const { op, x, y, width, height, isOpen, inner } = box;
   const kind = kindOf(op.kind);
   const fold = inner > 0 || isFolded(op);
+  const leads = !fold && leadsInside(op);
   const group = svg(
     'g',
     {
@@ -152,8 +153,8 @@ function drawBox(box: Box, measure: Measure, most: number, isCenter: boolean): S
       label('jp-XprofGraph-line', 12, 46, begun(valueText(op, measure, most)))
     );
   }
-  if (fold) {
-    const words = isOpen ? '▾' : '▸';
+  if (fold || leads) {
+    const words = leads ? '↘' : isOpen ? '▾' : '▸';
     group.append(
       svg(
         'g',
@@ -169,6 +170,13 @@ function drawBox(box: Box, measure: Measure, most: number, isCenter: boolean): S
 /** Whether something is fused into an op, drawn or not. */
 export function isFolded({ opcode, called }: Op): boolean {
   return opcode === 'fusion' && called.length > 0;
+}
+
+const CONTROL = ['while', 'call', 'conditional', 'async-start'];
+
+/** Whether an op runs computations of their own: to be gone into, since they are as large as programs. */
+export function leadsInside({ opcode, called }: Op): boolean {
+  return CONTROL.includes(opcode) && called.length > 0;
 }
 
 function drawLine({ edges, points }: Line): SVGGElement {

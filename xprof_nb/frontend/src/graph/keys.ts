@@ -49,7 +49,9 @@ export function graphKeys(stage: Stage, actions: KeyActions): readonly KeyBindin
     ...moves,
     binding(['Enter'], 'Enter', 'show what is around the op', () => actions.center(stage.current)),
     binding([' '], 'Space', 'choose the op: the other views follow', () => actions.choose(stage.current)),
-    binding(['e'], 'e', 'expand or collapse a fusion', () => actions.fold(stage.current)),
+    binding(['e'], 'e', 'expand or collapse a fusion; go into a loop, call or branch', () =>
+      actions.fold(stage.current)
+    ),
     binding(['f'], 'f', 'zoom to the op', () => stage.reveal(stage.current, true)),
     binding(['+', '='], '+', 'zoom in', () => stage.zoom(ZOOM)),
     binding(['-'], '-', 'zoom out', () => stage.zoom(1 / ZOOM)),

@@ -138,12 +138,15 @@ export interface Where {
   readonly center: string;
   readonly computation: string;
   readonly callers: readonly string[];
+  /** By which calls the computation is reached from the entry. */
+  readonly way: readonly { readonly computation: string; readonly op: string }[];
   readonly radius: number;
   readonly programs: readonly { readonly name: string; readonly id: string }[];
 }
 
 export function whereOf(summary: Summary): Where {
   const listed = Array.isArray(summary.programs) ? summary.programs : [];
+  const way = Array.isArray(summary.way) ? summary.way : [];
   const callers = Array.isArray(summary.callers) ? summary.callers : [];
   return {
     program: text(summary.program),
@@ -151,6 +154,7 @@ export function whereOf(summary: Summary): Where {
     center: text(summary.center),
     computation: text(summary.computation),
     callers: callers.map(text).filter(Boolean),
+    way: way.map(record).map(({ computation, op }) => ({ computation: text(computation), op: text(op) })),
     radius: typeof summary.radius === 'number' ? summary.radius : 0,
     programs: listed
       .map(record)

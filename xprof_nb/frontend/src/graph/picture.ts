@@ -9,10 +9,11 @@ import type { AnswerFrame, Part } from '../shell/answer';
 import type { Choice } from '../shell/link';
 import type { MenuItem } from '../shell/menu';
 import { aboutOp } from './about';
-import { isFolded, MEASURES, type Measure } from './draw';
+import { isFolded, leadsInside, MEASURES, type Measure } from './draw';
 import { findLive, findSaved } from './find';
 import { graphKeys } from './keys';
 import { type Neighbourhood, neighbourhoodOf, type Op, type Where, whereOf, withBody } from './model';
+import { placeOf } from './place';
 import { arrange } from './scene';
 import { GraphSearch, type Hit } from './search';
 import { Stage } from './stage';
@@ -194,29 +195,13 @@ export class GraphPicture implements Part {
   }
 
   private _tellPlace(drawn: number, leftOut: number): void {
-    const { computation, callers, program } = this._where;
     const whole = this._answer?.summary.computation_op_count;
-    const size = typeof whole === 'number' ? ` (${count(whole)} ops)` : '';
-    const rest =
-      leftOut > 0
-        ? `; ${count(leftOut)} farther ones are left out: a smaller radius or another op in the middle shows them`
-        : '';
     this._place.replaceChildren(
-      h('span', {}, `${count(drawn)} ops drawn${rest}. `),
-      h('span', {}, `${program} › ${computation}${size}`),
-      ...callers.flatMap((caller, number) => [
-        number === 0 ? ', called by ' : ', ',
-        h(
-          'button',
-          {
-            class: 'jp-XprofLink',
-            title: 'Show the op that calls this computation',
-            attrs: { type: 'button' },
-            on: { click: () => this._center(caller) }
-          },
-          caller
-        )
-      ])
+      ...placeOf(
+        this._where,
+        { drawn, leftOut, whole: typeof whole === 'number' ? whole : Number.NaN },
+        (op) => this._center(op)
+      )
     );
   }
 
@@ -318,6 +303,8 @@ export class GraphPicture implements Part {
       this._show(name);
     } else if (isFolded(op)) {
       this._load(op);
+    } else if (leadsInside(op) && op.called[0] !== undefined) {
+      this._center(op.called[0]);
     }
   }
 

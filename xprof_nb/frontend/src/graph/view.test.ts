@@ -193,4 +193,31 @@ describe('the graph', () => {
     expect(op(el, 'out').classList.contains('jp-mod-pale')).toBe(true);
     expect(op(el, 'p').classList.contains('jp-mod-pale')).toBe(false);
   });
+
+  it('goes into the body of a loop, says the way there, and leads back', async () => {
+    const outside = graphAnswer([{ node: 'while.1', opcode: 'while', called: 'body, condition' }], []);
+    const inside = graphAnswer([{ node: 'dot.1' }], [], {
+      computation: 'body',
+      callers: ['while.1', 'while.2'],
+      way: [{ computation: 'main', op: 'while.1' }],
+      computation_op_count: 9
+    });
+    const host = new FakeHost('kernel', graphSnapshot(outside), async (_query, asked) =>
+      asked.op === 'body' ? inside : outside
+    );
+    const el = show(host);
+    const mark = op(el, 'while.1').querySelector('[data-fold]') as SVGGElement;
+    expect(mark.textContent).toBe('↘');
+    mark.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    await settled();
+    expect([drawn(el), host.asked.at(-1)?.params]).toEqual([
+      ['dot.1'],
+      expect.objectContaining({ op: 'body', program: '7' })
+    ]);
+    const way = el.querySelector('nav.jp-XprofGraph-way') as HTMLElement;
+    expect(way.textContent).toBe('jit_f › main › while.1 › body (9 ops), also called by while.2');
+    (way.querySelector('button') as HTMLElement).click();
+    await settled();
+    expect([drawn(el), host.asked.at(-1)?.params.op]).toEqual([['while.1'], 'while.1']);
+  });
 });
