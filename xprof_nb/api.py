@@ -12,9 +12,9 @@ from xprof_nb import queries
 from xprof_nb.errors import UsageError
 from xprof_nb.model.chosen import chosen
 from xprof_nb.model.device import Device
+from xprof_nb.model.grouping import By
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
-from xprof_nb.params import By
 from xprof_nb.result import Explorer, Graph, Result, result_of
 
 __all__ = ["Explorer", "Graph", "Profile", "Result", "hardware", "open", "runs", "sql_schema"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from xprof_nb.errors import UsageError
+from xprof_nb.model.grouping import By
 
-By = Literal["program", "category", "framework", "source"]
 TraceFormat = Literal["chrome", "perfetto"]
 MOST_ROWS = 1_000_000
 FARTHEST = 20

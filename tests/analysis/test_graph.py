@@ -20,7 +20,6 @@ from xprof_nb.errors import UsageError
 from xprof_nb.formats.hlo_schema import message_class
 from xprof_nb.model.program import Program
 
-
 NESTED = """
 HloModule jit_f
 

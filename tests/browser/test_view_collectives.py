@@ -30,7 +30,7 @@ def test_it_draws_itself_from_a_file(open_page, corpus, tmp_path, screenshot, ru
     for kind in (one for one in result.summary["by_kind"] if one["link_utilization"] is not None):
         cell = page.locator(f'tr[data-moving="{kind["kind"]}"] > td').last
         expect(cell).to_contain_text(units.utilization(kind["link_utilization"]))
-        bar, mark = (cell.locator(f".jp-Collectives-{part}").bounding_box() for part in ("bar", "peak"))
+        bar, mark = (cell.locator(part).bounding_box() for part in (".jp-XprofBarTable-bar", ".jp-Collectives-peak"))
         share = bar["width"] / (mark["x"] - bar["x"] + mark["width"] / 2)
         assert share == pytest.approx(kind["link_utilization"], abs=0.03), "the line is where the bar would be full"
     steps = result.summary["steps"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 from xprof_nb.model.pruning import pruned, renumbered, with_ancestors
 
-By = Literal["program", "category", "framework", "source"]
 MOST_FUSED = 100
 OUTSIDE = "outside XLA programs"
 NO_SOURCE = "no source recorded"

@@ -11,7 +11,6 @@ from xprof_nb.analysis.compute_dtype import roofs_used
 from xprof_nb.analysis.op_identity import costs_of
 from xprof_nb.analysis.op_nodes import (
     COLUMNS,
-    By,
     Fused,
     Shown,
     fused_nodes,
@@ -31,6 +30,7 @@ from xprof_nb.analysis.xprof.compat import by_op
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, as_frame, taken
 from xprof_nb.model.device import Peaks
+from xprof_nb.model.grouping import By
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from xprof_nb.analysis.op_nodes import By, Shown
+from xprof_nb.analysis.op_nodes import Shown
 from xprof_nb.analysis.op_profile import op_profile
 from xprof_nb.analysis.ops import ops
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
@@ -18,6 +18,7 @@ from xprof_nb.analysis.steps import chosen_steps, measured
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, number, stacked, words
+from xprof_nb.model.grouping import By
 from xprof_nb.model.profile import ProfileData
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,6 @@ from xprof_nb.analysis import ops as op_tables
 from xprof_nb.analysis.op_nodes import (
     COLUMNS,
     SUMMED,
-    By,
     Fused,
     Shown,
     fused_nodes,
@@ -38,6 +37,7 @@ from xprof_nb.analysis.xprof.gpu_costs import gpu_costs
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.columns import Columns, as_frame, taken
 from xprof_nb.model.device import Peaks
+from xprof_nb.model.grouping import By
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Instruction, Program
 

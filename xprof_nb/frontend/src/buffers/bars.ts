@@ -55,8 +55,7 @@ export class PeakBars {
     });
     this._orders = ORDERS.map((order) =>
       choice(order, order, () => {
-        this._order = order;
-        this._arrange();
+        this.order = order;
       })
     );
     this.node = h(
@@ -70,6 +69,15 @@ export class PeakBars {
   /** The bars on screen, left to right. */
   get bars(): readonly Buffer[] {
     return this._buffers;
+  }
+
+  get order(): Order {
+    return this._order;
+  }
+
+  set order(order: Order) {
+    this._order = order;
+    this._arrange();
   }
 
   start(): void {

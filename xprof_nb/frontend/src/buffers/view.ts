@@ -1,9 +1,9 @@
 /** Buffers: what a program holds in memory, when, at its peak, and by which part of the model. */
 import { adoptStyle, h } from '../dom';
-import type { Answer } from '../host';
+import type { Answer, Summary } from '../host';
 import { type AnswerFrame, answerView, type Part } from '../shell/answer';
 import type { Choice } from '../shell/link';
-import { PeakBars } from './bars';
+import { ORDERS, PeakBars } from './bars';
 import { LiveCurve } from './curve';
 import { meter } from './meter';
 import { Pickers } from './pickers';
@@ -82,6 +82,14 @@ class BuffersPicture implements Part {
       this._bars.update(this._need.peak_bytes);
       this._map.update(this._need);
     }
+  }
+
+  get kept(): Summary {
+    return { bars_by: this._bars.order };
+  }
+
+  adopt({ bars_by }: Summary): void {
+    this._bars.order = ORDERS.find((order) => order === bars_by) ?? this._bars.order;
   }
 
   follow(choice: Choice): void {

@@ -21,7 +21,7 @@ export function kindTable(kinds: readonly MovingKind[], peak: LinkPeak): HTMLEle
   const most = Math.max(...kinds.map(({ bus_bytes_per_s }) => bus_bytes_per_s || 0), peak.bytes_per_s || 0);
   return h(
     'table',
-    { class: 'jp-Collectives-kinds', attrs: { 'aria-label': 'Communication by kind' } },
+    { class: 'jp-XprofBarTable jp-Collectives-kinds', attrs: { 'aria-label': 'Communication by kind' } },
     h(
       'thead',
       {},
@@ -72,7 +72,7 @@ function bus(kind: MovingKind, peak: LinkPeak, most: number): HTMLElement {
 }
 
 function withBar(words: string, title: string, fraction: number): HTMLElement {
-  const bar = h('span', { class: 'jp-Collectives-bar', attrs: { 'aria-hidden': true } });
+  const bar = h('span', { class: 'jp-XprofBarTable-bar', attrs: { 'aria-hidden': true } });
   bar.style.width = `${100 * Math.min(fraction || 0, 1)}%`;
   return h('td', { class: 'jp-mod-number', title }, bar, h('span', {}, words));
 }

@@ -43,7 +43,7 @@ it('every kind has its times, its payload and its bandwidth against the peak of 
   ]);
   const bus = table.querySelector('tr[data-moving="all-reduce"] > :last-child') as HTMLElement;
   expect(bus.title).toContain('of 200 GB/s (datasheet): a sheet of data');
-  expect(bus.querySelector<HTMLElement>('.jp-Collectives-bar')?.style.width).toBe('25%');
+  expect(bus.querySelector<HTMLElement>('.jp-XprofBarTable-bar')?.style.width).toBe('25%');
   expect(bus.querySelector<HTMLElement>('.jp-Collectives-peak')?.style.left).toBe('100%');
 });
 

@@ -4,6 +4,7 @@ import { byteRate } from '../format';
 import { number } from '../payload';
 import type { AnswerFrame, Part } from '../shell/answer';
 import type { Choice } from '../shell/link';
+import barTableStyle from '../style/bar_table.css?inline';
 import { ExposedChart } from './exposed_chart';
 import { kindTable } from './kind_table';
 import { kindsOf, kindsOfRows, type LinkPeak, peakOf, stepsOf } from './kinds';
@@ -24,6 +25,7 @@ export class CollectivesPart implements Part {
   }
 
   start(): void {
+    adoptStyle(this.node, barTableStyle);
     adoptStyle(this.node, style);
     this._chart.box.start();
   }

@@ -7,6 +7,7 @@ import type { Choice } from '../shell/link';
 import { barsOfPipeline, mean } from '../steps/bars';
 import { StepChart } from '../steps/chart';
 import { swatch } from '../steps/parts';
+import barTableStyle from '../style/bar_table.css?inline';
 import { SideTable } from '../table/side';
 import { HIGH_FRACTION, inputFraction, MODERATE_FRACTION, type Share, sharesOf, verdict } from './shares';
 import style from './style.css?inline';
@@ -43,7 +44,7 @@ export class PipelinePart implements Part {
       this._chart.node,
       h(
         'table',
-        { class: 'jp-InputPipeline-shares', attrs: { 'aria-label': 'Shares of step time' } },
+        { class: 'jp-XprofBarTable jp-InputPipeline-shares', attrs: { 'aria-label': 'Shares of step time' } },
         h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { attrs: { scope: 'col' } }, head)))),
         this._shares
       ),
@@ -52,6 +53,7 @@ export class PipelinePart implements Part {
   }
 
   start(): void {
+    adoptStyle(this.node, barTableStyle);
     adoptStyle(this.node, style);
     this._chart.start();
   }
@@ -103,7 +105,7 @@ export class PipelinePart implements Part {
 
 function row({ part, fraction, mean_ps }: Share, definition: string): HTMLElement {
   const bar = h('span', {
-    class: 'jp-InputPipeline-bar',
+    class: 'jp-XprofBarTable-bar',
     data: { part: part.id },
     attrs: { 'aria-hidden': true }
   });
