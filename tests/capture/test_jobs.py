@@ -22,10 +22,10 @@ from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
 
 
 class Loop:
-    """A loop in a thread of its own; ``pause_s`` is how long it rests in each step."""
+    """A loop in a thread of its own; ``once_s`` is how long it rests in the next step alone."""
 
     def __init__(self, step, mark: str | None) -> None:
-        self.pause_s = 0.01
+        self.once_s = 0.0
         self._step, self._mark = step, mark
         self._enough = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -40,12 +40,15 @@ class Loop:
         while not self._enough.is_set():
             number += 1
             if self._mark is None:
-                self._step().block_until_ready()
-                time.sleep(self.pause_s)
+                self._work()
                 continue
             with jax.profiler.StepTraceAnnotation(self._mark, step_num=number):
-                self._step().block_until_ready()
-                time.sleep(self.pause_s)
+                self._work()
+
+    def _work(self) -> None:
+        self._step().block_until_ready()
+        rest_s, self.once_s = 0.01 + self.once_s, 0.0
+        time.sleep(rest_s)
 
 
 @pytest.fixture
@@ -115,11 +118,10 @@ def test_a_burst_called_off_keeps_the_runs_it_has(loop, logdir) -> None:
 
 def test_a_slow_step_makes_the_next_one_be_captured(loop, logdir) -> None:
     job = jobs.start(Request(WhenSlower(4.0, 2), "slow", logdir))
-    deadline = time.monotonic() + 20
-    while not job.ended(0.2) and time.monotonic() < deadline:
-        if job.elapsed_s > 1 and job.state == "waiting":
-            loop.pause_s = 0.5
-    job.wait(30)
+    while not job.ended(0.2):
+        if 1 < job.elapsed_s < 20 and job.state == "waiting" and not loop.once_s:
+            loop.once_s = 2.0
+    job.wait(0)
     recorded = sidecar_of(job.folders[0])
     slow = recorded["slow_step"]
     assert slow["step_s"] > 4 * slow["median_s"]
@@ -290,14 +292,13 @@ main = threading.main_thread().ident
 interrupted = 0
 for step in range(60):
     timer = threading.Timer(random.uniform(0, 0.03), signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
     try:
+        timer.start()
         xp.capture_for(0.005, logdir=sys.argv[1]).wait(60)
         timer.join()
         time.sleep(0.01)
     except KeyboardInterrupt:
         interrupted += 1
-        timer.join()
     while jobs.current() is not None:
         time.sleep(0.001)
 with xp.capture("after", sys.argv[1]):
