@@ -60,6 +60,25 @@ describe('the state of a view', () => {
     expect(keep).toHaveBeenCalledTimes(1);
   });
 
+  it.each([
+    ['is left', () => window.dispatchEvent(new Event('pagehide'))],
+    ['is put away', () => document.dispatchEvent(new Event('visibilitychange'))]
+  ])('is told before the page %s, and no more once the view is gone', (_, leave) => {
+    const teller = new StateTeller(view, stateful);
+    const keep = vi.fn(() => '');
+    onStateChanged(page, keep);
+    leave();
+    expect(keep).not.toHaveBeenCalled();
+    state = { shown: { window: 2 }, made: {} };
+    teller.changed();
+    leave();
+    expect(keep.mock.calls).toEqual([[{ shown: { window: 2 }, made: {} }]]);
+    teller.dispose();
+    state = { shown: { window: 3 }, made: {} };
+    leave();
+    expect(keep).toHaveBeenCalledTimes(1);
+  });
+
   it('is kept by the outermost who can, who says where', () => {
     const teller = new StateTeller(view, stateful);
     const [inner, outer] = [vi.fn(() => 'in the kernel'), vi.fn(() => 'in this notebook')];

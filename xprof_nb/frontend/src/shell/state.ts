@@ -73,6 +73,8 @@ export class StateTeller {
   private _told: string;
   private _kept = '';
   private _timer = 0;
+  /** A page that is left, reloaded or put away may not come to the end of the rest. */
+  private readonly _left = () => this._tellRest();
 
   constructor(
     private readonly _node: StatefulElement,
@@ -80,6 +82,8 @@ export class StateTeller {
   ) {
     _node.xprofState = _stateful;
     this._told = JSON.stringify(_stateful.read());
+    window.addEventListener('pagehide', this._left);
+    document.addEventListener('visibilitychange', this._left);
   }
 
   /** Something may have changed: it is told when it has come to rest. */
@@ -105,6 +109,12 @@ export class StateTeller {
 
   /** Before the view leaves the page: what has not been told yet is told. */
   dispose(): void {
+    this._tellRest();
+    window.removeEventListener('pagehide', this._left);
+    document.removeEventListener('visibilitychange', this._left);
+  }
+
+  private _tellRest(): void {
     if (this._timer !== 0) {
       this.tell();
     }
