@@ -74,3 +74,13 @@ def moving(page: Page) -> list[str]:
     """Return what moves by itself, or would when it changes."""
     found: list[str] = page.evaluate(MOVING)
     return found
+
+
+def rows(page: Page) -> list[str]:
+    """Return what the rows of tables and trees, or the ops of a graph, say once a view is drawn.
+
+    Dashes in the end are left out: a column without a value in the rows saved is not saved.
+    """
+    wait(page)
+    texts = page.locator(".jp-XprofGrid-row, .jp-XprofTree-row, .jp-XprofGraph-op").all_text_contents()
+    return [text.rstrip("–") for text in texts]

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import assets
+from xprof_nb.snapshot import VIEWS
 from xprof_nb.views import widget
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ widget.render({ model, el: document.getElementById('view') });
 @contextmanager
 def served(view: str, **profiles: ProfileData) -> Iterator[str]:
     """Serve a view of open profiles; yield the address before the name of one."""
-    module = assets.module(view).encode()
+    module = assets.module(VIEWS[view].module).encode()
 
     class Kernel(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -11,6 +11,7 @@ import xprof_nb as xp
 from tests.browser import every_view
 from tests.browser.axe import expect_accessible
 from tests.browser.conftest import shoot, watched
+from tests.browser.live_page import served
 from xprof_nb.snapshot import VIEWS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -110,6 +111,17 @@ def test_escape_closes_what_is_open(shown):
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
     assert page.evaluate("document.activeElement !== document.body"), "the focus goes back into the view"
+
+
+@pytest.mark.parametrize("view", sorted(set(VIEWS) - {"trace", "explore", "sql"}))
+def test_a_saved_output_draws_the_rows_of_a_live_one(page, profiles, tmp_path, view):
+    profile = profiles["cpu"]
+    page.goto(profile.ask(view).to_html(tmp_path / "saved.html").as_uri())
+    saved = every_view.rows(page)
+    with served(view, cpu=profile.data) as address:
+        page.goto(address + "cpu")
+        assert every_view.rows(page) == saved
+    assert saved or page.locator(".jp-XprofEmpty").is_visible()
 
 
 def test_enter_on_a_tile_opens_its_evidence(page, profiles, tmp_path):
