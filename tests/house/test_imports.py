@@ -19,7 +19,7 @@ ROOMS = {
     "model": "errors model",
     "formats": "errors model formats",
     "analysis": "errors model formats analysis",
-    "params": "errors",
+    "params": "errors model",
     "queries": "errors model formats analysis params | runs",
     "assets": "errors",
     "snapshot": "errors model queries snapshot",
