@@ -12,7 +12,7 @@ import sysconfig
 import time
 import types
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.capture.cells import running_shell
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 5
 MOST_LOOKS = 200_000
-LONGEST_S = 1.0
+LONGEST_S = 0.5
 MOST_HOLDERS = 8
 MOST_FRAMES = 100
 LONGEST_NAME = 120
@@ -51,26 +51,26 @@ def holders(arrays: Iterable[Any], names: Mapping[str, Any]) -> dict[int, tuple[
         Variables, as `notebook_names` returns them.
     """
     search = _Search({id(array): [] for array in arrays})
-    search.look(_roots(names))
+    for roots in (_variables(names), _outputs(names), _of_traceback(last_error(), names), _modules(names)):
+        search.look(roots)
     return {key: tuple(found) for key, found in search.found.items()}
 
 
 @dataclass
 class _Search:
     found: dict[int, list[str]]
-    looks: int = 0
-    deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_S)
 
     def look(self, roots: Iterable[tuple[str, Any]]) -> None:
         """Note every wanted array that can be reached from a root, once for each root.
 
         All roots are gone through before what is in them: no large one keeps others from being looked at.
         """
+        looks, deadline = 0, time.monotonic() + LONGEST_S
         seen: set[tuple[int, int]] = set()
         waiting = deque((root, name, value, 0) for root, (name, value) in enumerate(roots))
-        while waiting and self.looks < MOST_LOOKS and time.monotonic() < self.deadline:
+        while waiting and looks < MOST_LOOKS and time.monotonic() < deadline:
             root, path, value, depth = waiting.popleft()
-            self.looks += 1
+            looks += 1
             if (root, id(value)) in seen or isinstance(value, _LEAVES):
                 continue
             seen.add((root, id(value)))
@@ -82,14 +82,18 @@ class _Search:
                 waiting.extend((root, inner, child, depth + 1) for inner, child in _inside(path, value))
 
 
-def _roots(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield where arrays may hang from, plain variables first."""
+def _variables(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     plain = [(name, value) for name, value in [*names.items()] if not _SHELLS_OWN.fullmatch(name)]
     yield from sorted(plain, key=lambda item: item[0].startswith("_"))
+
+
+def _outputs(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     outputs = names.get("Out")
     if isinstance(outputs, dict):
         yield from ((f"Out[{_key(number)}]", value) for number, value in [*outputs.items()])
-    yield from _of_traceback(last_error(), names)
+
+
+def _modules(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for module in [*sys.modules.values()]:
         own = type(module) is types.ModuleType and _is_users(vars(module).get("__file__"))
         if own and vars(module) is not names:
