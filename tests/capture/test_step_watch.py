@@ -45,6 +45,21 @@ def test_without_marks_a_step_is_a_dispatch_of_the_largest_repeated_program(watc
     assert (watch.kind, watch.count()) == ("inferred", 6)  # the seventh has no end yet
 
 
+def test_a_thread_that_jax_has_given_a_hook_of_its_own_is_seen(matmul) -> None:
+    with jax.debug_nans(False):
+        pass
+    watch = StepWatch()
+    try:
+        for _ in range(3):
+            with jax.debug_nans(False):
+                pass
+            matmul()
+        assert (watch.kind, watch.count()) == ("inferred", 2)
+    finally:
+        watch.close()
+    assert type(api._post_hook_state).__module__ != step_watch.__name__
+
+
 def test_only_steps_since_a_moment_count(watch, matmul) -> None:
     for _ in range(4):
         matmul()

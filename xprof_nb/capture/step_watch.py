@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -146,9 +147,12 @@ def _hook_dispatches(dispatched: Callable[[Any, Any, Any], None]) -> Callable[[]
     from jax._src import api  # noqa: PLC0415 - jax only where it is used
 
     state = getattr(api, "_post_hook_state", None)
-    if state is None or not all(hasattr(state, name) for name in ("get_global", "set_global")):
+    if state is None or not all(hasattr(state, name) for name in ("get_global", "set_global", "set_local")):
         return lambda: None
     before = state.get_global()
+    listens = api._post_hook_state = _Listening(state)
+    if state.get_local() is None:
+        listens.set_local(None)
 
     def hook(function: Any, arguments: Any, keywords: Any, results: Any) -> None:
         with suppress(Exception):  # who watches a loop must not end it
@@ -161,5 +165,30 @@ def _hook_dispatches(dispatched: Callable[[Any, Any, Any], None]) -> Callable[[]
     def undo() -> None:
         if state.get_global() is hook:
             state.set_global(before)
+        if api._post_hook_state is listens:
+            api._post_hook_state = state
 
     return undo
+
+
+class _Listening:
+    """jax's state of hooks, in which a thread without a hook of its own has that of all threads.
+
+    Much of jax switches its check for NaN off for a moment. That leaves the thread with a hook of its own, None, and
+    for good: dispatches of that thread would never be seen again.
+    """
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+        self._unset = _in_new_thread(state.get_local)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._state, name)
+
+    def set_local(self, hook: Any) -> None:
+        self._state.set_local(self._unset if hook is None else hook)
+
+
+def _in_new_thread(ask: Callable[[], Any]) -> Any:
+    with ThreadPoolExecutor(1) as one:
+        return one.submit(ask).result()
