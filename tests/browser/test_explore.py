@@ -20,6 +20,8 @@ RUNS = ("tpu-v6e-psum", "v100-tf")
 EXPLORED = [name for name, view in VIEWS.items() if view.explored]
 DRAWN = ".jp-Overview-tile, .jp-XprofGrid-row, .jp-XprofTree-row, .jp-Timeline-body, .jp-XprofEmpty, svg"
 RUN_TIMEOUT_MS = 120_000
+KEPT_MS = 1_500
+"""Until a page has kept how a view stands."""
 
 
 def tab(area, view: str):
@@ -58,6 +60,35 @@ def test_the_numbers_of_a_table_are_those_of_the_frame(open_page, cpu_profile, t
     shown = place.locator('.jp-XprofGrid-row [data-field="self_time_ps"]')
     exact = [re.sub(r"[^\d.]", "", shown.nth(row).get_attribute("title")) for row in range(5)]
     assert [float(value) for value in exact] == pytest.approx(frame["self_time_ps"].head(5).tolist(), abs=0.5)
+
+
+def test_a_page_goes_on_where_it_was_after_a_reload(open_page, cpu_profile, tmp_path):
+    page = open_page(xp.open(cpu_profile).to_html(tmp_path / "run.html").as_uri())
+    area = page.locator("body")
+    place = open_tab(area, "ops")
+    place.get_by_label("Filter rows").fill("op:dot")
+    place.locator('[role="columnheader"] button[data-field="occurrences"]').click()
+    place.locator(".jp-XprofGrid-row").first.click()
+    ops = place.locator(".jp-XprofGrid-row > :first-child").all_text_contents()
+    place = open_tab(area, "op_profile")
+    place.locator("[data-choice=wasted_fraction]").click()
+    folded = place.locator('.jp-XprofTree-row[aria-expanded="true"]').last
+    name = folded.locator(".jp-XprofTree-label").text_content()
+    folded.click()
+    page.keyboard.press("ArrowLeft")
+    rows = place.locator(".jp-XprofTree-row .jp-XprofTree-label").all_text_contents()
+    page.wait_for_timeout(KEPT_MS)
+
+    page.reload()
+    expect(tab(area, "op_profile")).to_have_attribute("aria-selected", "true")
+    place = area.locator(".jp-XprofExplore-place")
+    expect(place.locator(".jp-XprofTree-label")).to_have_text(rows)
+    expect(place.locator("[data-choice=wasted_fraction]")).to_have_attribute("aria-pressed", "true")
+    again = place.locator(".jp-XprofTree-row").filter(has=page.get_by_text(name, exact=True)).first
+    expect(again).to_have_attribute("aria-expanded", "false")
+    place = open_tab(area, "ops")
+    expect(place.get_by_label("Filter rows")).to_have_value("op:dot")
+    expect(place.locator(".jp-XprofGrid-row > :first-child")).to_have_text(ops)
 
 
 @pytest.fixture(scope="module")
@@ -120,5 +151,14 @@ def test_a_document_shows_all_views_without_a_kernel(lab, run, open_page, screen
     place = open_tab(area, "ops")
     area.get_by_label("Step").fill("1")
     area.get_by_label("Step").press("Enter")
+    expect(place).to_contain_text("Narrowed to step 1")
+    place = open_tab(area, "op_profile")
+    place.get_by_role("button", name="category", exact=True).click()
+    expect(place.locator(".jp-XprofTree-row")).not_to_have_count(0)
+    expect(place.get_by_role("button", name="category", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.wait_for_timeout(KEPT_MS)
+    page.reload()
+    place = area.locator(".jp-XprofExplore-place")
+    expect(place.get_by_role("button", name="category", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(place).to_contain_text("Narrowed to step 1")
     assert lab.ask("GET", "api/kernels") == []
