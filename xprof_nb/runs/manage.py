@@ -124,7 +124,13 @@ def discard(folder: Path) -> Path:
     """
     logdir = folder.parents[2]
     with _told("thrown away", folder):
-        return publish(folder, logdir / TRASH / moment_name(datetime.now(UTC)), folder.name)
+        return publish(folder, logdir / TRASH / _moment(), folder.name)
+
+
+def _moment() -> str:
+    """Return now as a name in whose order things were thrown away, several within a millisecond too."""
+    now = datetime.now(UTC)
+    return f"{moment_name(now)}.{now.microsecond % 1000:03d}"
 
 
 def restore(name: str, logdir: Path) -> Path:
