@@ -75,3 +75,9 @@ def test_the_thread_starts_with_no_context_of_its_own() -> None:
     variable = ContextVar("variable", default="empty")
     variable.set("of the cell")
     assert in_background(variable.get, "test").result(30) == "empty"
+
+
+def test_what_is_begun_under_the_shield_is_not_dropped_when_the_interpreter_ends() -> None:
+    begun = shielded(lambda: in_background(threading.current_thread, "test"), "test")
+    assert not begun.result(30).daemon
+    assert not shielded(threading.current_thread, "test").daemon

@@ -71,7 +71,8 @@ def shielded(work: Callable[[], T], name: str, meanwhile: Callable[[float], None
 
 
 def _start(run: Callable[[], None], name: str) -> None:
-    threading.Thread(target=Context().run, args=(run,), name=name).start()
+    # Said, not inherited: whoever starts it may be a thread without an object, and those count as daemons.
+    threading.Thread(target=Context().run, args=(run,), name=name, daemon=False).start()
 
 
 class _Task(Generic[T]):
