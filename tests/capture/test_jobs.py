@@ -290,7 +290,7 @@ operand = jnp.ones((200, 200))
 square(operand).block_until_ready()
 main = threading.main_thread().ident
 interrupted = 0
-for step in range(60):
+for step in range(25):
     timer = threading.Timer(random.uniform(0, 0.03), signal.pthread_kill, (main, signal.SIGINT))
     try:
         timer.start()
