@@ -9,7 +9,15 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture, add_capture_options, cell_command
+from xprof_nb.args.capture import (
+    Action,
+    CaptureCommand,
+    JobCommand,
+    PanelCommand,
+    add_capture,
+    add_capture_options,
+    cell_command,
+)
 from xprof_nb.args.parser import AddVerb, HelpAsked, Parser, Version, seconds, split
 from xprof_nb.args.questions import (
     EXPORTS,
@@ -42,6 +50,7 @@ __all__ = [
     "JobCommand",
     "ListCommand",
     "OpenCommand",
+    "PanelCommand",
     "QueryCommand",
     "RunCommand",
     "parse_cell_magic",
@@ -50,7 +59,9 @@ __all__ = [
     "seconds",
 ]
 
-Command = CaptureCommand | JobCommand | ListCommand | OpenCommand | QueryCommand | RunCommand | DoctorCommand
+Command = (
+    CaptureCommand | JobCommand | PanelCommand | ListCommand | OpenCommand | QueryCommand | RunCommand | DoctorCommand
+)
 
 
 def parse_magic(line: str) -> Command:

@@ -60,6 +60,11 @@ class JobCommand:
     action: Action
 
 
+@dataclass(frozen=True)
+class PanelCommand:
+    """``panel``: a Capture button in the output."""
+
+
 def add_capture(add_verb: AddVerb) -> None:
     """Add ``capture``, ``wait``, ``status`` and ``cancel``."""
     verb = add_verb("capture", timed_command, "profile this process for a while, without blocking the notebook")
@@ -78,6 +83,7 @@ def add_capture(add_verb: AddVerb) -> None:
     )
     for action, about in jobs:
         add_verb(action, partial(JobCommand, action), about)
+    add_verb("panel", PanelCommand, "show a Capture button that works while a cell runs")
 
 
 def add_capture_options(parser: Parser) -> None:

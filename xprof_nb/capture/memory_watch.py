@@ -124,9 +124,18 @@ def look(names: Mapping[str, Any] | None = None) -> MemoryReport:
     if not jax_started():
         return MemoryReport((), (), (), ("JAX has not started in this process: nothing is on a device yet.",))
     devices, live = jax.local_devices(), jax.live_arrays()
-    statistics = _statistics(devices)
-    held = _held(live, statistics)
-    found = tuple(
+    arrays = largest_arrays(live, notebook_names() if names is None else names)
+    return MemoryReport(held_now(), arrays, planned_programs(devices), _notes(_statistics(devices), ""))
+
+
+def held_now() -> tuple[DeviceMemory, ...]:
+    """Return what each device of this process holds; nothing while JAX has not started, which this leaves as it is."""
+    if not jax_started():
+        return ()
+    jax = _jax()
+    statistics = _statistics(jax.local_devices())
+    held = _held(jax.live_arrays(), statistics)
+    return tuple(
         DeviceMemory(
             device=str(device),
             measured_by=_measured_by(stats),
@@ -137,8 +146,6 @@ def look(names: Mapping[str, Any] | None = None) -> MemoryReport:
         )
         for device, stats in statistics.items()
     )
-    arrays = largest_arrays(live, notebook_names() if names is None else names)
-    return MemoryReport(found, arrays, planned_programs(devices), _notes(statistics, ""))
 
 
 def _jax() -> Any:

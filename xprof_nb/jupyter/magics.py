@@ -17,7 +17,9 @@ from xprof_nb.capture.local import Capture
 from xprof_nb.capture.memory_watch import MemoryWatch
 from xprof_nb.errors import CaptureError, ProfileError, UsageError
 from xprof_nb.formats import warm
+from xprof_nb.jupyter import capture_comm
 from xprof_nb.jupyter.asking import request_of
+from xprof_nb.jupyter.capture_widget import capture_widget
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
 from xprof_nb.jupyter.live_capture import LiveCapture
 from xprof_nb.memory import MemoryOfCell
@@ -31,6 +33,7 @@ def load(shell: Any) -> None:
     shell.register_magics(XprofMagics)
     if begin_in_place not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(begin_in_place)
+    capture_comm.listen(shell)
     warm.warm()
     # Once a machine, a few seconds: as a notebook begins is when it is least likely to be timing anything.
     threading.Thread(target=calibrate.ensure, name="xprof_nb calibrate", daemon=True).start()
@@ -38,6 +41,7 @@ def load(shell: Any) -> None:
 
 def unload(shell: Any) -> None:
     """Take the magics away again."""
+    capture_comm.fall_silent()
     if begin_in_place in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(begin_in_place)
     for kind, names in (("line", ("xprof", BEGIN)), ("cell", ("xprof", "xprof_mem"))):
@@ -109,6 +113,10 @@ class XprofMagics(Magics):  # type: ignore[misc]
             case args.CaptureCommand():
                 self._live = LiveCapture(self.shell, request_of(command))
                 return None
+            case args.PanelCommand():
+                widget = capture_widget(self.shell)
+                display(widget)
+                return widget.say_where()
             case args.JobCommand():
                 return self._manage(command)
             case args.ListCommand() | args.OpenCommand() | args.QueryCommand():

@@ -1,4 +1,6 @@
 /** What hosts outside this package use: the views by name, and what it takes to feed one. */
+
+export { type CapturedRun, mountCapture, type Talk } from './capture/control';
 export { type Columns, decode, type Json } from './columns';
 export * as format from './format';
 export {
