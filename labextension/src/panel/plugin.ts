@@ -8,6 +8,7 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import { Api } from '../api';
 import { xprofIcon } from '../icon';
 import { CommandIDs, PALETTE_CATEGORY, PANEL_ID, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { KernelList } from './kernels';
 import { RunsModel } from './model';
 import { RunsPanel } from './widget';
 
@@ -32,9 +33,18 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
     const api = new Api(app.serviceManager.serverSettings);
     const model = new RunsModel(api, DEFAULT_REFRESH_SECONDS * 1000);
-    const panel = new RunsPanel(model, api, trans, ({ path, run }) => {
-      void app.commands.execute(CommandIDs.openRun, { path, name: run });
-    });
+    const openRun = (path: string, name: string) => {
+      void app.commands.execute(CommandIDs.openRun, { path, name });
+    };
+    const kernels = new KernelList(
+      app.serviceManager,
+      trans,
+      ({ path, name }) => openRun(path, name),
+      () => {
+        model.refresh().catch(() => undefined);
+      }
+    );
+    const panel = new RunsPanel(model, api, trans, ({ path, run }) => openRun(path, run), kernels);
     app.shell.add(panel, 'left', { rank: RANK, type: 'XProf' });
     restorer?.add(panel, PANEL_ID);
     if (settings !== null) {

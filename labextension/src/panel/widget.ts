@@ -10,6 +10,7 @@ import { xprofIcon } from '../icon';
 import { PANEL_ID } from '../tokens';
 import { versionWarning } from '../version';
 import { emptyState } from './empty';
+import type { KernelList } from './kernels';
 import { RunList } from './list';
 import type { RunsModel } from './model';
 
@@ -23,7 +24,8 @@ export class RunsPanel extends Widget {
     private readonly _model: RunsModel,
     private readonly _api: Api,
     private readonly _trans: TranslationBundle,
-    open: (run: RunEntry) => void
+    open: (run: RunEntry) => void,
+    private readonly _kernels: KernelList
   ) {
     super();
     this.id = PANEL_ID;
@@ -36,13 +38,14 @@ export class RunsPanel extends Widget {
     this._warning.hidden = true;
     this._warning.setAttribute('role', 'status');
     this._body.append(element('p', 'jp-mod-faint', _trans.__('Looking for runs…')));
-    this.node.append(this._header(), this._warning, this._body);
+    this.node.append(this._header(), this._warning, this._kernels.node, this._body);
     _model.changed.connect(this._draw, this);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       this._list.dispose();
+      this._kernels.stop();
       this._model.dispose();
       super.dispose();
     }
@@ -54,6 +57,7 @@ export class RunsPanel extends Widget {
 
   protected override onAfterShow(_message: Message): void {
     this._look();
+    this._kernels.start();
     void this._checkVersion();
   }
 
@@ -65,6 +69,7 @@ export class RunsPanel extends Widget {
 
   protected override onBeforeHide(_message: Message): void {
     this._model.pause();
+    this._kernels.stop();
   }
 
   private _look(): void {

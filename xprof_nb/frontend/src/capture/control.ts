@@ -27,10 +27,19 @@ const WAITING =
   'The kernel does not answer yet. It is starting or gone, or runs a cell and cannot be asked meanwhile: ' +
   'that takes ipykernel 7 and JupyterLab 4.4. What you press is done when it answers.';
 
-/** Opens a view of a captured run. */
-export type OpenRun = (run: CapturedRun, view: 'op_profile' | 'explore') => void;
+/** One way to look at a captured run. */
+export interface Opener {
+  readonly label: string;
+  open(run: CapturedRun): void;
+}
 
-export function mountCapture(el: HTMLElement, talk: Talk, open: OpenRun): Mounted {
+/** Draw it; `captured` is called when a capture seen under way has brought something. */
+export function mountCapture(
+  el: HTMLElement,
+  talk: Talk,
+  openers: readonly Opener[],
+  captured: () => void = () => undefined
+): Mounted {
   adoptStyle(el, shell);
   adoptStyle(el, style);
   const send = (message: Message) => {
@@ -69,6 +78,7 @@ export function mountCapture(el: HTMLElement, talk: Talk, open: OpenRun): Mounte
 
   let patience: ReturnType<typeof setTimeout> | undefined;
   let shownResult = '';
+  let underWayBefore = false;
   const expectAnswer = () => {
     patience ??= setTimeout(() => {
       waiting.textContent = WAITING;
@@ -82,6 +92,7 @@ export function mountCapture(el: HTMLElement, talk: Talk, open: OpenRun): Mounte
   const show = (state: KernelState) => {
     const job = state.job;
     const underWay = job !== null && !job.ended;
+    underWayBefore ||= underWay;
     running.hidden = !underWay;
     form.submit.setAttribute('aria-disabled', String(underWay));
     say(facts, factsOf(state));
@@ -100,7 +111,11 @@ export function mountCapture(el: HTMLElement, talk: Talk, open: OpenRun): Mounte
     ]);
     if (next !== shownResult) {
       shownResult = next;
-      result.replaceChildren(...(job?.ended ? resultOf(job, state.runs, open) : []));
+      if (underWayBefore && state.runs?.length) {
+        underWayBefore = false;
+        captured();
+      }
+      result.replaceChildren(...(job?.ended ? resultOf(job, state.runs, openers) : []));
     }
   };
   running.hidden = true;
@@ -155,7 +170,7 @@ function announcementOf(job: Job, runs: readonly CapturedRun[] | null): string {
   return job.state === 'done' && names ? `Captured ${names}.` : '';
 }
 
-function resultOf(job: Job, runs: readonly CapturedRun[] | null, open: OpenRun): Node[] {
+function resultOf(job: Job, runs: readonly CapturedRun[] | null, openers: readonly Opener[]): Node[] {
   const parts: Node[] = [];
   if (job.error) {
     parts.push(
@@ -173,8 +188,9 @@ function resultOf(job: Job, runs: readonly CapturedRun[] | null, open: OpenRun):
         { class: 'jp-XprofCapture-run', title: run.path },
         h('strong', {}, run.name),
         h('span', { class: 'jp-XprofCapture-size' }, bytes(run.bytes)),
-        button('Op profile', { class: 'jp-XprofButton', click: () => open(run, 'op_profile') }),
-        button('All views', { class: 'jp-XprofButton', click: () => open(run, 'explore') }),
+        ...openers.map(({ label, open }) =>
+          button(label, { class: 'jp-XprofButton', click: () => open(run) })
+        ),
         run.sentence ? h('span', { class: 'jp-XprofCapture-sentence' }, run.sentence) : null
       )
     );

@@ -1,6 +1,6 @@
 /** `%xprof panel` as one self-contained module for anywidget. */
 import type { WidgetModel } from '../hosts/anywidget';
-import { mountCapture } from './control';
+import { mountCapture, type Opener } from './control';
 import type { Talk } from './talk';
 
 export default {
@@ -13,7 +13,12 @@ export default {
         return () => model.off('msg:custom', listener);
       }
     };
-    const mounted = mountCapture(el, talk, (run, view) => talk.send({ do: 'show', path: run.path, view }));
+    const opener = (label: string, view: string): Opener => ({
+      label,
+      open: ({ path }) => talk.send({ do: 'show', path, view })
+    });
+    const openers = [opener('Op profile', 'op_profile'), opener('All views', 'explore')];
+    const mounted = mountCapture(el, talk, openers);
     return () => mounted.dispose();
   }
 };

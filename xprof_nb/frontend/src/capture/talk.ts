@@ -9,7 +9,7 @@ export interface Talk {
   listen(heard: (message: unknown) => void): () => void;
 }
 
-export type Message = { readonly do: string } & { readonly [name: string]: Json };
+export type Message = { readonly do: string } & { readonly [name: string]: string | number | boolean };
 
 export interface DeviceMemory {
   readonly name: string;
