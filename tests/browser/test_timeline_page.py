@@ -28,18 +28,25 @@ def timeline(open_page, page_file):
     return Timeline(open_page(page_file.as_uri()).locator("body")).wait()
 
 
+@pytest.fixture(scope="module", params=[*RUNS, "cpu"])
+def run_file(request, page_file, corpus, tmp_path_factory):
+    run = request.param
+    if run == "cpu":
+        return run, page_file
+    return run, xp.open(corpus / run).trace().to_html(tmp_path_factory.mktemp(run) / "trace.html")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [480, 900, 1600])
-@pytest.mark.parametrize("run", [*RUNS, "cpu"])
-def test_it_draws_itself_from_a_file(open_page, page_file, corpus, tmp_path, screenshot, run, width, scheme):
-    path = page_file if run == "cpu" else xp.open(corpus / run).trace().to_html(tmp_path / "trace.html")
+def test_it_draws_itself_from_a_file(open_page, run_file, screenshot, scheme):
+    run, path = run_file
     page = open_page(path.as_uri(), color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    view = Timeline(page.locator("body")).wait()
-    view.expect_answers_from("static")
-    expect(page.locator("main#table")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is cut"
-    screenshot(page, f"timeline-{run}-{width}-{scheme}")
+    for width in (480, 900, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        view = Timeline(page.locator("body")).wait()
+        view.expect_answers_from("static")
+        expect(page.locator("main#table")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is cut"
+        screenshot(page, f"timeline-{run}-{width}-{scheme}")
 
 
 def test_on_paper_it_is_a_table(open_page, page_file):
