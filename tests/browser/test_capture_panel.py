@@ -63,8 +63,7 @@ class Notebook:
         """Wait until a cell has printed something."""
         expect(self.cell(index).locator(".jp-OutputArea-output", has_text=words).first).to_be_visible()
 
-    @property
-    def running(self, index: int = 2) -> bool:
+    def still_runs(self, index: int) -> bool:
         return self.cell(index).locator(".jp-InputPrompt", has_text="[*]").count() == 1
 
     def output(self, index: int) -> str:
@@ -127,7 +126,7 @@ def test_the_widget_captures_while_another_cell_runs(open_notebook, screenshot):
     screenshot(page, "capture-widget-running-light")
     run = widget.locator(".jp-XprofCapture-run")
     expect(run).to_be_visible()
-    assert notebook.cell(2).locator(".jp-InputPrompt", has_text="[*]").count() == 1, "the cell had ended"
+    assert notebook.still_runs(2)
     assert len(notebook.runs) == 1
     assert run.locator("strong").inner_text() == notebook.runs[0].name
     notebook.wait(2)
@@ -137,6 +136,10 @@ def test_the_widget_captures_while_another_cell_runs(open_notebook, screenshot):
     run.get_by_role("button", name="Op profile").click()
     expect(notebook.cell(1).locator(".jp-OpProfile")).to_be_visible()
     screenshot(page, "capture-widget-done-light")
+
+    page.evaluate("void [...jupyterapp.shell.widgets('main')][0].sessionContext.session.kernel.restart()")
+    capture(widget, 1)
+    expect(widget.locator(".jp-XprofCapture-waiting")).to_contain_text("The kernel does not answer")
 
 
 def test_the_panel_captures_a_kernel_that_is_busy_when_it_is_opened(open_notebook, screenshot):
@@ -159,7 +162,7 @@ def test_the_panel_captures_a_kernel_that_is_busy_when_it_is_opened(open_noteboo
     time.sleep(1)
     kernel.get_by_role("button", name="Cancel").click()
     expect(kernel.locator(".jp-XprofCapture-run strong")).not_to_have_text(name)
-    assert notebook.cell(1).locator(".jp-InputPrompt", has_text="[*]").count() == 1, "the cell had ended"
+    assert notebook.still_runs(1)
     assert len(notebook.runs) == 2
     screenshot(page, "capture-panel-done-dark")
     notebook.wait(1)

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +16,8 @@ from xprof_nb.capture.forking import in_forked_child
 from xprof_nb.errors import CaptureError, ProfilerBusyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xprof_nb.capture.options import CaptureOptions
 
 
@@ -109,6 +112,16 @@ def open_session(options: CaptureOptions, holder: str) -> Session:
         session.discard()
         raise ProfilerBusyError("another profiler session is already open in this process")
     return session
+
+
+@contextmanager
+def undisturbed() -> Iterator[bool]:
+    """Keep us from starting the profiler meanwhile; give whether it is free of us now.
+
+    Asking devices for their memory is an event of its own: a look at what is running would take it for work.
+    """
+    with _place.lock:
+        yield _place.session is None
 
 
 def jax_started() -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xprof_nb import api
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.memory_watch import held_now
-from xprof_nb.capture.session import check_free, jax_started
+from xprof_nb.capture.session import check_free, jax_started, undisturbed
 from xprof_nb.errors import ProfileError, ProfilerBusyError
 
 if TYPE_CHECKING:
@@ -17,27 +17,24 @@ if TYPE_CHECKING:
     from xprof_nb.capture.jobs import Job
 
 
-def look(job: Job | None) -> dict[str, Any]:
+def look(job: Job | None, devices: list[dict[str, Any]]) -> dict[str, Any]:
     """Return it as JSON can hold it; JAX is looked at and never started.
 
     Parameters
     ----------
     job
         The capture under way, else the last one.
+    devices
+        What they held when last seen: while somebody profiles they are not asked, since that would be recorded.
     """
+    profiler = _profiler(job)
+    with undisturbed() as free:
+        seen = _devices() if free and profiler["held_by"] == "nobody" else devices
     return {
         "kind": "state",
         "jax": _jax(),
-        "devices": [
-            {
-                "name": memory.device,
-                "held_bytes": memory.after_bytes,
-                "limit_bytes": memory.limit_bytes,
-                "measured_by": memory.measured_by,
-            }
-            for memory in held_now()
-        ],
-        "profiler": _profiler(job),
+        "devices": seen,
+        "profiler": profiler,
         "job": None if job is None else job.status.to_dict(),
     }
 
@@ -56,6 +53,18 @@ def runs_of(job: Job) -> list[dict[str, Any]]:
     return runs
 
 
+def _devices() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": memory.device,
+            "held_bytes": memory.after_bytes,
+            "limit_bytes": memory.limit_bytes,
+            "measured_by": memory.measured_by,
+        }
+        for memory in held_now()
+    ]
+
+
 def _jax() -> str:
     if jax_started():
         return "started"
@@ -65,7 +74,7 @@ def _jax() -> str:
 def _profiler(job: Job | None) -> dict[str, str]:
     """Return who holds the profiler: nobody, we, or another, and in words."""
     code = Capture.running()
-    if job is not None and not job.status.ended:
+    if job is not None and not job.ended() and job.state != "armed":
         return {"held_by": "us", "said": job.status.doing}
     if code is not None:
         return {"held_by": "us", "said": f"captured in code: {code.name}"}

@@ -57,6 +57,7 @@ class RemoteControl:
         self._cells = CellWatch(shell, on_start=self._begin)
         self._job: jobs.Job | None = None
         self._runs: list[dict[str, Any]] | None = None
+        self._devices: list[dict[str, Any]] = []
         self._lock = threading.Lock()
         self._watched_until_s = 0.0
         self._pusher: threading.Thread | None = None
@@ -151,7 +152,9 @@ class RemoteControl:
         under_way = jobs.current()
         if under_way is not None and under_way is not self._job:  # started by a cell or another page
             self._job, self._runs = under_way, None
-        return {**kernel_state.look(self._job), "runs": self._runs}
+        state = kernel_state.look(self._job, self._devices)
+        self._devices = state["devices"]
+        return {**state, "runs": self._runs}
 
 
 def request_of(message: Mapping[str, Any]) -> jobs.Request:

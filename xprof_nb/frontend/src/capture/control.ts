@@ -1,6 +1,6 @@
 /** The Capture button of one kernel: what it would profile, how the capture is doing, what it brought. */
 import { adoptStyle, button, h } from '../dom';
-import { bytes, time } from '../format';
+import { bytes } from '../format';
 import type { Mounted } from '../host';
 import shell from '../style/shell.css?inline';
 import { followTheme } from '../theme';
@@ -22,7 +22,6 @@ import {
 /** The kernel pushes changes for 45 s after each of these. */
 const WATCH_PERIOD_MS = 15_000;
 const PATIENCE_MS = 2_500;
-const PS_PER_S = 1e12;
 const WAITING =
   'The kernel does not answer yet. It is starting or gone, or runs a cell and cannot be asked meanwhile: ' +
   'that takes ipykernel 7 and JupyterLab 4.4. What you press is done when it answers.';
@@ -97,7 +96,7 @@ export function mountCapture(
     form.submit.setAttribute('aria-disabled', String(underWay));
     say(facts, factsOf(state));
     if (underWay) {
-      say(doing, progressOf(job));
+      say(doing, [job.progress, job.doing].filter(Boolean).join(' · '));
       if (Number.isFinite(job.doneFraction)) {
         bar.value = job.doneFraction;
       } else {
@@ -153,13 +152,9 @@ export function factsOf({ jax, devices, profiler }: KernelState): string {
   const held = devices.reduce((sum, device) => sum + device.heldBytes, 0);
   const limit = devices.reduce((sum, device) => sum + device.limitBytes, 0);
   const named = devices.length === 1 ? devices[0]?.name : `${devices.length} devices`;
-  const memory = Number.isFinite(limit) ? `${bytes(held)} of ${bytes(limit)}` : `${bytes(held)} held`;
+  const memory = limit > 0 ? `${bytes(held)} of ${bytes(limit)}` : `${bytes(held)} held`;
   const holder = { nobody: 'profiler free', us: 'capturing', another: profiler.said }[profiler.heldBy];
   return [named, memory, holder].filter(Boolean).join(' · ');
-}
-
-function progressOf(job: Job): string {
-  return [job.progress, job.doing, time(job.elapsedSeconds * PS_PER_S)].filter(Boolean).join(' · ');
 }
 
 function announcementOf(job: Job, runs: readonly CapturedRun[] | null): string {

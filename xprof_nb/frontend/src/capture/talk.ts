@@ -23,7 +23,6 @@ export type Holder = 'nobody' | 'us' | 'another';
 export interface Job {
   readonly state: string;
   readonly doing: string;
-  readonly elapsedSeconds: number;
   /** NaN where nobody knows how far it is. */
   readonly doneFraction: number;
   readonly progress: string;
@@ -72,7 +71,7 @@ export function readState(message: unknown): KernelState | null {
       limitBytes: number(device.limit_bytes)
     })),
     profiler: { heldBy: holder(text(profiler.held_by)), said: text(profiler.said) },
-    job: told.job ? readJob(record(told.job)) : null,
+    job: text(record(told.job).state) ? readJob(record(told.job)) : null,
     runs: Array.isArray(told.runs) ? records(told.runs).map(readRun) : null
   };
 }
@@ -87,7 +86,6 @@ function readJob(job: Record<string, Json | undefined>): Job {
   return {
     state: text(job.state),
     doing: text(job.doing),
-    elapsedSeconds: number(job.elapsed_s),
     doneFraction: number(job.done_fraction),
     progress: text(job.progress),
     error: text(job.error),
