@@ -147,3 +147,10 @@ def test_without_an_error_there_is_nothing_to_explain(monkeypatch) -> None:
         monkeypatch.delattr(sys, name, raising=False)
     with pytest.raises(UsageError, match="no error to explain"):
         xp.explain_oom()
+
+
+def test_the_answer_comes_before_the_advice_and_once() -> None:
+    explained = xp.explain_oom(TPU_COMPILE)
+    for text in (repr(explained), explained._repr_html_()):
+        assert text.count("Out of memory: 17.2 GiB wanted") == 1
+        assert text.index("Out of memory: 17.2 GiB wanted") < text.index("jax.checkpoint")

@@ -45,7 +45,7 @@ def run(command: args.Command) -> tuple[str, int]:
         case args.DoctorCommand():
             report = doctor.examine()
             text, status = report.to_text(command.format or "table"), CANNOT if report.has_fault else DONE
-        case args.CaptureCommand() | args.JobCommand():
+        case args.CaptureCommand() | args.JobCommand() | args.PanelCommand():
             raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
         case _:
             text = verbs_runs.do(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.capture import memory_watch, oom, oom_advice
@@ -265,12 +265,15 @@ class OutOfMemory(Memory):
         yield from super()._tables()
 
     def __repr__(self) -> str:
-        return "\n".join([*(f"-> {one}" for one in self.advice), super().__repr__()])
+        return "\n".join([self._sentence(), *(f"-> {one}" for one in self.advice), super().__repr__()])
+
+    def _device_table(self) -> Table:
+        return replace(super()._device_table(), sentence="")  # it stands above the advice
 
     def _repr_html_(self) -> str:
         from xprof_nb.views import fallback
 
-        return f"{fallback.html_list(self.advice)}\n{super()._repr_html_()}"
+        return f"{fallback.html_sentence(self._sentence())}{fallback.html_list(self.advice)}\n{super()._repr_html_()}"
 
 
 def _frame(items: Iterable[Any], names: Sequence[str]) -> pd.DataFrame:

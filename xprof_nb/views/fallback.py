@@ -102,12 +102,17 @@ def html(table: Table, picture: str = "") -> str:
         + "</tr>\n"
         for row, indent in enumerate(table.indents)
     )
-    sentence = f"<p><strong>{escaping.escape(table.sentence)}</strong></p>\n" if table.sentence else ""
+    sentence = html_sentence(table.sentence)
     notes = html_list(table.notes)
     return (
         f"{sentence}{picture}<table>\n<caption>{escaping.escape(table.caption)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>" + (f"\n{notes}" if notes else "")
     )
+
+
+def html_sentence(sentence: str) -> str:
+    """Return the answer in one sentence, nothing if there is none."""
+    return f"<p><strong>{escaping.escape(sentence)}</strong></p>\n" if sentence else ""
 
 
 def html_list(notes: Iterable[str]) -> str:
