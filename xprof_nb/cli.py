@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from xprof_nb import args, doctor, verbs, verbs_runs
+from xprof_nb import args, doctor, verbs, verbs_remote, verbs_runs
 from xprof_nb.errors import ProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -45,8 +45,10 @@ def run(command: args.Command) -> tuple[str, int]:
         case args.DoctorCommand():
             report = doctor.examine()
             text, status = report.to_text(command.format or "table"), CANNOT if report.has_fault else DONE
-        case args.CaptureCommand() | args.JobCommand() | args.PanelCommand():
-            raise UsageError("a capture is taken inside the process it is of", hint="Use %xprof capture in a notebook.")
+        case args.RemoteCommand():
+            text = verbs_remote.capture(command, _tell)
+        case args.CaptureCommand() | args.JobCommand() | args.PanelCommand() | args.ServerCommand():
+            raise UsageError("a process captures itself from inside", hint="Use %xprof capture in a notebook.")
         case _:
             text = verbs_runs.do(command)
     return text, status
@@ -65,6 +67,11 @@ def _print(text: str) -> None:
     except BrokenPipeError:
         # The reader has seen enough (`| head`); keep the interpreter from complaining when it flushes once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(text: str) -> None:
+    """Say how it goes, beside the answer."""
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _complain(error: Exception, status: int) -> int:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,34 +16,11 @@ import pytest
 
 import xprof_nb as xp
 from tests.capture.captured import names_in
+from tests.capture.processes import free_port, process
 from xprof_nb.capture.addresses import Address, addresses
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UnreachableError, UsageError
 from xprof_nb.formats.profiler_schema import SERVICE, message_class
 from xprof_nb.runs import sidecar
-
-PROCESS = Path(__file__).with_name("profiled_process.py")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextmanager
-def process(work: str) -> Iterator[tuple[subprocess.Popen, int]]:
-    port = free_port()
-    command = [sys.executable, str(PROCESS), str(port), work]
-    env = {**os.environ, "JAX_PLATFORMS": "cpu"}
-    started = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
-    )
-    try:
-        assert started.stdout.readline() == b"ready\n"
-        yield started, port
-    finally:
-        started.kill()
-        started.communicate()
 
 
 @pytest.fixture(scope="module")

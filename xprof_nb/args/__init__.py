@@ -1,6 +1,6 @@
 """The one grammar of ``%xprof``, ``%%xprof`` and ``xprof-nb``: text in, a typed command out.
 
-A notebook can capture what runs in its own process; a shell has nothing to capture, so it offers the other verbs only.
+A notebook can capture what runs in its own process; a shell has nothing of its own to capture, only other processes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+<<<<<<< HEAD
 from xprof_nb.args.capture import (
     Action,
     CaptureCommand,
@@ -18,6 +19,9 @@ from xprof_nb.args.capture import (
     add_capture_options,
     cell_command,
 )
+=======
+from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture_options, cell_command
+>>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 from xprof_nb.args.parser import AddVerb, HelpAsked, Parser, Version, seconds, split
 from xprof_nb.args.questions import (
     EXPORTS,
@@ -31,6 +35,7 @@ from xprof_nb.args.questions import (
     QueryCommand,
     add_questions,
 )
+from xprof_nb.args.remote import RemoteCommand, ServerCommand, add_capture_of_others, add_captures
 from xprof_nb.args.runs import RunCommand, add_runs
 
 if TYPE_CHECKING:
@@ -52,7 +57,9 @@ __all__ = [
     "OpenCommand",
     "PanelCommand",
     "QueryCommand",
+    "RemoteCommand",
     "RunCommand",
+    "ServerCommand",
     "parse_cell_magic",
     "parse_magic",
     "parse_shell",
@@ -60,7 +67,19 @@ __all__ = [
 ]
 
 Command = (
+<<<<<<< HEAD
     CaptureCommand | JobCommand | PanelCommand | ListCommand | OpenCommand | QueryCommand | RunCommand | DoctorCommand
+=======
+    CaptureCommand
+    | RemoteCommand
+    | JobCommand
+    | ServerCommand
+    | ListCommand
+    | OpenCommand
+    | QueryCommand
+    | RunCommand
+    | DoctorCommand
+>>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 )
 
 
@@ -74,7 +93,7 @@ def parse_magic(line: str) -> Command:
     HelpAsked
         It asks for help.
     """
-    grammar = _grammar("%xprof", "Capture and read XLA profiles.", (add_capture, add_questions, add_runs))
+    grammar = _grammar("%xprof", "Capture and read XLA profiles.", (add_captures, add_questions, add_runs))
     return _command(grammar, split(line) or ["--help"])
 
 
@@ -88,7 +107,11 @@ def parse_cell_magic(line: str) -> CaptureCommand:
 
 def parse_shell(arguments: Sequence[str]) -> Command:
     """Return the command of ``xprof-nb ARGUMENTS``; raises what `parse_magic` raises."""
-    grammar = _grammar("xprof-nb", "Ask about XLA profiles.", (add_questions, add_runs))
+    grammar = _grammar(
+        "xprof-nb",
+        "Capture other processes, and ask about XLA profiles.",
+        (add_capture_of_others, add_questions, add_runs),
+    )
     grammar.add_argument("--version", action=Version, nargs=0, dest=argparse.SUPPRESS, help="say which version this is")
     return _command(grammar, arguments)
 

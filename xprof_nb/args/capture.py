@@ -60,6 +60,7 @@ class JobCommand:
     action: Action
 
 
+<<<<<<< HEAD
 @dataclass(frozen=True)
 class PanelCommand:
     """``panel``: a Capture button in the output."""
@@ -67,6 +68,10 @@ class PanelCommand:
 
 def add_capture(add_verb: AddVerb) -> None:
     """Add ``capture``, ``wait``, ``status`` and ``cancel``."""
+=======
+def add_capture(add_verb: AddVerb) -> Parser:
+    """Add ``capture``, ``wait``, ``status`` and ``cancel``; return the first."""
+>>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
     verb = add_verb("capture", timed_command, "profile this process for a while, without blocking the notebook")
     verb.add_argument(
         "duration_s",
@@ -83,22 +88,36 @@ def add_capture(add_verb: AddVerb) -> None:
     )
     for action, about in jobs:
         add_verb(action, partial(JobCommand, action), about)
+<<<<<<< HEAD
     add_verb("panel", PanelCommand, "show a Capture button that works while a cell runs")
+=======
+    return verb
+>>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 
 
 def add_capture_options(parser: Parser) -> None:
     """Add what ``%xprof capture`` and ``%%xprof`` both take."""
-    parser.add_argument("--name", help="name of the run (default: the moment it starts)")
-    parser.add_argument("--note", default="", help="anything worth remembering of this run")
+    add_naming(parser)
     add = parser.add_argument_group("when and how long").add_argument
     for flag, options in _PLANS.items():
         parser.flags.update((flag,))
         add(flag, **options)
+    add_levels(parser)
+    add_logdir(parser)
+
+
+def add_naming(parser: Parser) -> None:
+    """Add ``--name`` and ``--note``."""
+    parser.add_argument("--name", help="name of the run (default: the moment it starts)")
+    parser.add_argument("--note", default="", help="anything worth remembering of this run")
+
+
+def add_levels(parser: Parser) -> None:
+    """Add what says how much is recorded."""
     add = parser.add_argument_group("what is recorded").add_argument
     for flag, options in _LEVELS.items():
         parser.flags.update((flag,))
         add(flag, **options)
-    add_logdir(parser)
 
 
 def timed_command(**values: Any) -> CaptureCommand:

@@ -11,7 +11,7 @@ from IPython.core import error as ipython_error
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from xprof_nb import args, doctor, verbs, verbs_runs
+from xprof_nb import args, doctor, verbs, verbs_remote, verbs_runs
 from xprof_nb.capture import calibrate, jobs
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.memory_watch import MemoryWatch
@@ -22,6 +22,8 @@ from xprof_nb.jupyter.asking import request_of
 from xprof_nb.jupyter.capture_widget import capture_widget
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
 from xprof_nb.jupyter.live_capture import LiveCapture
+from xprof_nb.jupyter.live_remote import LiveRemote
+from xprof_nb.jupyter.serving import serve
 from xprof_nb.memory import MemoryOfCell
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        self._live: LiveCapture | None = None
+        self._live: LiveCapture | LiveRemote | None = None
 
     @line_magic  # type: ignore[untyped-decorator]
     def xprof(self, line: str) -> Any:
@@ -110,13 +112,18 @@ class XprofMagics(Magics):  # type: ignore[misc]
 
     def _do(self, command: args.Command) -> Any:
         match command:
-            case args.CaptureCommand():
-                self._live = LiveCapture(self.shell, request_of(command))
+            case args.CaptureCommand() | args.RemoteCommand():
+                self._live = self._begun(command)
                 return None
+<<<<<<< HEAD
             case args.PanelCommand():
                 widget = capture_widget(self.shell)
                 display(widget)
                 return widget.say_where()
+=======
+            case args.ServerCommand():
+                return print(serve(command))
+>>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
             case args.JobCommand():
                 return self._manage(command)
             case args.ListCommand() | args.OpenCommand() | args.QueryCommand():
@@ -125,6 +132,11 @@ class XprofMagics(Magics):  # type: ignore[misc]
                 report = doctor.examine()
                 return report if command.format is None else print(report.to_text(command.format))
         return print(verbs_runs.do(command))
+
+    def _begun(self, command: args.CaptureCommand | args.RemoteCommand) -> LiveCapture | LiveRemote:
+        if isinstance(command, args.RemoteCommand):
+            return LiveRemote(self.shell, verbs_remote.start(command))
+        return LiveCapture(self.shell, request_of(command))
 
     def _read(self, command: args.ListCommand | args.OpenCommand | args.QueryCommand) -> Any:
         if isinstance(command, args.ListCommand):
