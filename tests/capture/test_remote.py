@@ -237,6 +237,23 @@ def test_bytes_that_are_no_profile_are_refused(logdir: Path) -> None:
             job.wait(30)
 
 
+@pytest.mark.parametrize("claimed", ["../../evil", "/etc/passwd", "..", "a" * 5000, "\0\n", ".hidden"])
+def test_a_host_that_claims_to_be_a_path_stays_in_the_run(
+    busy: int, logdir: Path, tmp_path: Path, claimed: str
+) -> None:
+    data = recorded(busy, tmp_path)
+    name = claimed.encode()
+    # The first of the names of a profile's hosts (field 4 of XSpace) is where its file takes its own from.
+    lying = b"\x22" + _varint(len(name)) + name + data
+    with grpc_server(lambda request, context: message_class("ProfileResponse")(xspace=lying)) as port:
+        folder = Path(xp.capture_from(f"localhost:{port}", 0.1, "run", logdir).wait(30).path)
+    assert folder.parent == logdir / "plugins" / "profile"
+    (file,) = [name for name in names_in(folder) if name != "xprof-nb.json"]
+    assert file.endswith(".xplane.pb")
+    assert not file.startswith(".")
+    assert len(file) < 200
+
+
 def test_a_server_of_an_old_release_writes_where_both_see_it(busy: int, logdir: Path, tmp_path: Path) -> None:
     data = recorded(busy, tmp_path)
     written: list[Path] = []

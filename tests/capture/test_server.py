@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -194,3 +195,14 @@ def test_a_client_that_wants_files_written_here_is_refused(at_work: None, tmp_pa
             call(request.SerializeToString())
     assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:os.fork")
+def test_a_forked_child_has_no_server() -> None:
+    server.start()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if server.listening() is None else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert server.listening() is not None

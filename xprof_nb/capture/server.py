@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xprof_nb.capture.forking import in_forked_child
 from xprof_nb.capture.options import CaptureOptions
 from xprof_nb.capture.session import jax_started, open_session
 from xprof_nb.errors import CaptureError, ProfileError, ProfilerBusyError, UsageError
@@ -246,3 +247,12 @@ def _options(asked: Any) -> CaptureOptions:
 def _advanced(asked: Any) -> Mapping[str, Any]:
     values = {entry.key: entry.value.ListFields() for entry in asked.advanced_configuration}
     return {key: fields[0][1] for key, fields in values.items() if fields}
+
+
+def _forget_all() -> None:
+    """Begin anew in a forked child: the threads that serve are the parent's."""
+    _place.lock = threading.Lock()
+    _place.server = _place.listening = None
+
+
+in_forked_child(_forget_all)
