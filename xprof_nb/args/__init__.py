@@ -9,19 +9,14 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-<<<<<<< HEAD
 from xprof_nb.args.capture import (
     Action,
     CaptureCommand,
     JobCommand,
     PanelCommand,
-    add_capture,
     add_capture_options,
     cell_command,
 )
-=======
-from xprof_nb.args.capture import Action, CaptureCommand, JobCommand, add_capture_options, cell_command
->>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 from xprof_nb.args.parser import AddVerb, HelpAsked, Parser, Version, seconds, split
 from xprof_nb.args.questions import (
     EXPORTS,
@@ -67,19 +62,16 @@ __all__ = [
 ]
 
 Command = (
-<<<<<<< HEAD
-    CaptureCommand | JobCommand | PanelCommand | ListCommand | OpenCommand | QueryCommand | RunCommand | DoctorCommand
-=======
     CaptureCommand
     | RemoteCommand
     | JobCommand
+    | PanelCommand
     | ServerCommand
     | ListCommand
     | OpenCommand
     | QueryCommand
     | RunCommand
     | DoctorCommand
->>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 )
 
 

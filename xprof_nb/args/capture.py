@@ -60,18 +60,13 @@ class JobCommand:
     action: Action
 
 
-<<<<<<< HEAD
 @dataclass(frozen=True)
 class PanelCommand:
     """``panel``: a Capture button in the output."""
 
 
-def add_capture(add_verb: AddVerb) -> None:
-    """Add ``capture``, ``wait``, ``status`` and ``cancel``."""
-=======
 def add_capture(add_verb: AddVerb) -> Parser:
     """Add ``capture``, ``wait``, ``status`` and ``cancel``; return the first."""
->>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
     verb = add_verb("capture", timed_command, "profile this process for a while, without blocking the notebook")
     verb.add_argument(
         "duration_s",
@@ -88,11 +83,8 @@ def add_capture(add_verb: AddVerb) -> Parser:
     )
     for action, about in jobs:
         add_verb(action, partial(JobCommand, action), about)
-<<<<<<< HEAD
     add_verb("panel", PanelCommand, "show a Capture button that works while a cell runs")
-=======
     return verb
->>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
 
 
 def add_capture_options(parser: Parser) -> None:

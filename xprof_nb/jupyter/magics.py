@@ -115,15 +115,10 @@ class XprofMagics(Magics):  # type: ignore[misc]
             case args.CaptureCommand() | args.RemoteCommand():
                 self._live = self._begun(command)
                 return None
-<<<<<<< HEAD
             case args.PanelCommand():
                 widget = capture_widget(self.shell)
                 display(widget)
                 return widget.say_where()
-=======
-            case args.ServerCommand():
-                return print(serve(command))
->>>>>>> 3d7daee (Others are captured from magics and shell: %xprof capture 3s --from host:port, xprof-nb capture; %xprof server)
             case args.JobCommand():
                 return self._manage(command)
             case args.ListCommand() | args.OpenCommand() | args.QueryCommand():
@@ -131,7 +126,11 @@ class XprofMagics(Magics):  # type: ignore[misc]
             case args.DoctorCommand():
                 report = doctor.examine()
                 return report if command.format is None else print(report.to_text(command.format))
-        return print(verbs_runs.do(command))
+            case args.ServerCommand():
+                text = serve(command)
+            case _:
+                text = verbs_runs.do(command)
+        return print(text)
 
     def _begun(self, command: args.CaptureCommand | args.RemoteCommand) -> LiveCapture | LiveRemote:
         if isinstance(command, args.RemoteCommand):
