@@ -312,6 +312,6 @@ def test_interrupts_while_a_job_starts_and_is_waited_for_leave_nothing_behind(lo
         [sys.executable, "-c", INTERRUPTED, str(logdir)], capture_output=True, text=True, check=False, timeout=200
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 40
+    assert int(done.stdout) > 15
     assert op_names(logdir / "plugins" / "profile" / "after")
     assert [path.name for path in logdir.iterdir()] == ["plugins"]

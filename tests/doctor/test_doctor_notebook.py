@@ -76,8 +76,9 @@ def test_damaged_settings_are_passed_over(lab) -> None:
 
 
 def test_the_environment_of_the_server_is_that_of_its_process(monkeypatch) -> None:
-    asleep = "import time; time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", asleep, "jupyter-lab"]) as server:
+    asleep = "import time; print('up', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", asleep, "jupyter-lab"], stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline()
         monkeypatch.setenv("JPY_PARENT_PID", str(server.pid))
         found = notebook.server_prefix()
         server.kill()
