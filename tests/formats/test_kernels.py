@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from xprof_nb.formats import warm
+from xprof_nb.formats.jit import njit
 
 _ROOT = Path(__file__).parents[2]
 
@@ -77,3 +80,20 @@ def test_opening_a_file_loads_no_kernel_of_the_timeline():
 @pytest.mark.parametrize("module", ["xprof_nb.formats.warm", "xprof_nb.formats.sniff"])
 def test_what_every_start_imports_does_not_import_numba(module):
     assert _python(f"import sys, {module}; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_no_kernel_is_compiled_where_an_interrupt_can_come(monkeypatch) -> None:
+    threads, compiled = [], Dispatcher.compile
+
+    def watched(self, signature):
+        threads.append(threading.current_thread())
+        return compiled(self, signature)
+
+    @njit
+    def double(number):
+        return 2 * number
+
+    monkeypatch.setattr(Dispatcher, "compile", watched)
+    assert double(21) == 42
+    assert threads
+    assert threading.main_thread() not in threads

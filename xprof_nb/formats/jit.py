@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numba
@@ -43,9 +46,22 @@ def njit(kernel: Kernel) -> Kernel:
     # process, and its children, keep theirs.
     kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER or ""
     try:
-        return cast("Kernel", numba.njit(kernel, cache=_FOLDER is not None, nogil=True, error_model="numpy"))
+        dispatcher = numba.njit(kernel, cache=_FOLDER is not None, nogil=True, error_model="numpy")
     finally:
         numba.config.CACHE_DIR = kept
+    dispatcher._compile_for_args = partial(_where_no_interrupt_comes, dispatcher._compile_for_args)
+    return cast("Kernel", dispatcher)
+
+
+def _where_no_interrupt_comes(compile_: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Compile or load outside the main thread: an interrupt amid it makes LLVM's binding free a text twice.
+
+    Python raises KeyboardInterrupt in the main thread only; one that comes meanwhile is raised when this has ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return compile_(*arguments, **keywords)
+    with ThreadPoolExecutor(1, "xprof_nb compile") as other:
+        return other.submit(compile_, *arguments, **keywords).result()
 
 
 def warm_up(call: WarmUp) -> WarmUp:
