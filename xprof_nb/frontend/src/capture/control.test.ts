@@ -131,6 +131,17 @@ describe('the Capture button of a kernel', () => {
     expect(find('.jp-XprofCapture-waiting').textContent).toBe('');
   });
 
+  it('says at once that the kernel is gone when nothing can be sent to it', () => {
+    const { hear, sent, find } = mounted();
+    hear(IDLE);
+    sent.push = () => {
+      throw new Error('Cannot send');
+    };
+    find('form').dispatchEvent(new Event('submit'));
+    vi.advanceTimersByTime(30_000);
+    expect(find('.jp-XprofCapture-waiting').textContent).toContain('restarted or has ended');
+  });
+
   it('tells the kernel again and again that somebody looks, and no more once it is gone', () => {
     const { sent, hear } = mounted();
     hear(IDLE);

@@ -25,6 +25,9 @@ const PATIENCE_MS = 2_500;
 const WAITING =
   'The kernel does not answer yet. It is starting or gone, or runs a cell and cannot be asked meanwhile: ' +
   'that takes ipykernel 7 and JupyterLab 4.4. What you press is done when it answers.';
+const GONE =
+  'The kernel does not answer: it was restarted or has ended. What you pressed was not done; ' +
+  'run the cell again that showed this.';
 
 /** One way to look at a captured run. */
 export interface Opener {
@@ -42,8 +45,13 @@ export function mountCapture(
   adoptStyle(el, shell);
   adoptStyle(el, style);
   const send = (message: Message) => {
-    talk.send(message);
-    expectAnswer();
+    try {
+      talk.send(message);
+      expectAnswer();
+    } catch {
+      clearTimeout(patience);
+      say(waiting, GONE);
+    }
   };
   const form = captureForm((message) => {
     refusal.replaceChildren();
@@ -80,7 +88,7 @@ export function mountCapture(
   let underWayBefore = false;
   const expectAnswer = () => {
     patience ??= setTimeout(() => {
-      waiting.textContent = WAITING;
+      say(waiting, WAITING);
     }, PATIENCE_MS);
   };
   const answered = () => {

@@ -4,6 +4,7 @@ import { number, record, text, texts } from '../payload';
 
 /** The way to one kernel. */
 export interface Talk {
+  /** Throws when the kernel is gone. */
   send(message: Message): void;
   /** Hear what the kernel says; returns how to stop. */
   listen(heard: (message: unknown) => void): () => void;
