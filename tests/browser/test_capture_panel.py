@@ -137,7 +137,8 @@ def test_the_widget_captures_while_another_cell_runs(open_notebook, screenshot):
     expect(notebook.cell(1).locator(".jp-OpProfile")).to_be_visible()
     screenshot(page, "capture-widget-done-light")
 
-    page.evaluate("void [...jupyterapp.shell.widgets('main')][0].sessionContext.session.kernel.restart()")
+    page.evaluate("[...jupyterapp.shell.widgets('main')][0].sessionContext.session.kernel.restart().then(() => null)")
+    page.locator(".jp-StatusBar-TextItem", has_text="| Idle").wait_for()
     capture(widget, 1)
     expect(widget.locator(".jp-XprofCapture-waiting")).to_contain_text("The kernel does not answer")
 
