@@ -27,7 +27,10 @@ const model = {
   on: (_, listener) => listeners.push(listener),
   off() {},
   async send(message) {
-    const answer = await (await fetch(location.href, { method: 'POST', body: JSON.stringify(message) })).arrayBuffer();
+    const answer = await fetch(location.href, { method: 'POST', body: JSON.stringify(message) })
+      .then(response => response.arrayBuffer())
+      .catch(() => null);
+    if (answer === null) return; // The page is left or the server is gone: a widget's kernel is silent then, too.
     const size = new DataView(answer).getUint32(0, true);
     const content = JSON.parse(new TextDecoder().decode(answer.slice(4, 4 + size)));
     const table = answer.slice(4 + size);
