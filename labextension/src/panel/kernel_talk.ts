@@ -8,6 +8,8 @@ const COMM = 'xprof_nb.capture';
 const LOAD = '%load_ext xprof_nb';
 const INFO_WITHIN_MS = 1_500;
 const SUBSHELL_WITHIN_MS = 5_000;
+/** A kernel silent for so long is asked whether it is still the one that was spoken to. */
+const SILENCE_MS = 3_000;
 
 const RESTARTS: ReadonlySet<Kernel.Status> = new Set(['starting', 'restarting', 'autorestarting']);
 
@@ -22,6 +24,7 @@ export class KernelTalk implements Talk {
   private _standing: Standing = 'asking';
   private _subshell: string | null = null;
   private _asked = 0;
+  private _silence: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly _kernel: Kernel.IKernelConnection,
@@ -48,6 +51,7 @@ export class KernelTalk implements Talk {
   send(message: Parameters<Talk['send']>[0]): void {
     if (this._standing === 'ready') {
       this._sendShell('comm_msg', { comm_id: COMM, data: message });
+      this._silence ??= setTimeout(() => void this._askAgain(), SILENCE_MS);
     }
   }
 
@@ -83,12 +87,28 @@ export class KernelTalk implements Talk {
     }
   }
 
+  /** No connection but the one that restarts a kernel is told of it for sure: the old subshell is gone then. */
+  private async _askAgain(): Promise<void> {
+    this._silence = undefined;
+    if (this._subshell !== null && !this._kernel.isDisposed) {
+      const known = await subshells(this._kernel).catch(() => null);
+      if (known !== null && !known.includes(this._subshell ?? '')) {
+        this._subshell = null;
+        this._set('asking');
+      }
+    }
+    await this.ask();
+  }
+
   dispose(): void {
+    clearTimeout(this._silence);
     this._listeners.clear();
     this._kernel.iopubMessage.disconnect(this._hear, this);
     this._kernel.statusChanged.disconnect(this._followStatus, this);
     if (this._subshell !== null && !this._kernel.isDisposed) {
-      this._kernel.requestDeleteSubshell({ subshell_id: this._subshell }).done.catch(() => undefined);
+      control(this._kernel, 'delete_subshell_request', { subshell_id: this._subshell }).catch(
+        () => undefined
+      );
     }
     this._kernel.dispose();
   }
@@ -107,6 +127,8 @@ export class KernelTalk implements Talk {
 
   private _hear(_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void {
     if (KernelMessage.isCommMsgMsg(message) && message.content.comm_id === COMM) {
+      clearTimeout(this._silence);
+      this._silence = undefined;
       for (const listener of [...this._listeners]) {
         listener(message.content.data);
       }
@@ -145,18 +167,37 @@ async function createSubshell(kernel: Kernel.IKernelConnection): Promise<string 
   if (supports === false) {
     return null;
   }
-  const message = KernelMessage.createMessage<KernelMessage.ICreateSubshellRequestMsg>({
-    msgType: 'create_subshell_request',
+  const content = await control(kernel, 'create_subshell_request', {});
+  return typeof content?.subshell_id === 'string' ? content.subshell_id : null;
+}
+
+/** The subshells a kernel has, or null if it does not say. */
+async function subshells(kernel: Kernel.IKernelConnection): Promise<readonly unknown[] | null> {
+  const content = await control(kernel, 'list_subshell_request', {});
+  return Array.isArray(content?.subshell_id) ? content.subshell_id : null;
+}
+
+/**
+ * What a kernel answers about its subshells, undefined if nothing. The methods of the connection throw where the kernel
+ * has not said yet that it has any.
+ */
+async function control(
+  kernel: Kernel.IKernelConnection,
+  msgType: 'create_subshell_request' | 'list_subshell_request' | 'delete_subshell_request',
+  content: JSONObject
+): Promise<Record<string, unknown> | undefined> {
+  const message = KernelMessage.createMessage({
+    msgType,
     channel: 'control',
     username: kernel.username,
     session: kernel.clientId,
-    content: {}
-  });
-  const reply = await Promise.race([
-    kernel.sendControlMessage(message, true, true).done as Promise<KernelMessage.ICreateSubshellReplyMsg>,
-    after(SUBSHELL_WITHIN_MS)
-  ]);
-  return reply?.content.subshell_id ?? null;
+    content
+  } as KernelMessage.IOptions<KernelMessage.IListSubshellRequestMsg>);
+  const reply = kernel.sendControlMessage(message, true, true).done.catch(() => undefined);
+  const answered = (await Promise.race([reply, after(SUBSHELL_WITHIN_MS)])) as
+    | KernelMessage.IMessage
+    | undefined;
+  return answered?.content as Record<string, unknown> | undefined;
 }
 
 function after(milliseconds: number): Promise<undefined> {
