@@ -64,9 +64,9 @@ test-typescript: $(MARK)/npm
 	npm test
 
 # Two processes even on a small machine: much of what these tests do is waiting for another process. A file's tests stay
-# together, since they share what its fixtures made.
+# together, since they share what its fixtures made; files with few tests are not kept for the end, since they are long ones.
 WORKERS ?= 2
-PARALLEL := --numprocesses $(WORKERS) --dist loadfile
+PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-python: $(MARK)/installed
 	$(RUN) pytest -m "not browser and not notebook" $(PARALLEL) $(PYTEST_OPTIONS)

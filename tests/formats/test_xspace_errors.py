@@ -111,7 +111,7 @@ def test_a_profile_may_contain_the_replacement_character():
         (b"\x08" + b"\xff" * 10 + b"\x01", "longer than 10 bytes"),
         (b"\x08\xff", "past its end"),
         (b"\x12\x05abc", "past its end"),
-        (b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "past its end"),
+        (b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "a length in a plane is longer than 5 bytes"),
         (b"\x79\x00", "past its end"),
         (b"\x00\x00", "impossible number"),
         (b"\xf8\xff\xff\xff\xff\x01\x00", "impossible number"),

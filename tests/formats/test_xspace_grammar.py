@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -129,6 +130,15 @@ def test_any_byte_changed(data, choose):
     at = choose.draw(st.integers(0, len(data) - 1))
     data = data[:at] + bytes([choose.draw(st.integers(0, 255))]) + data[at + 1 :]
     assert _agrees(data)
+
+
+@pytest.mark.parametrize("length", range(1, 12))
+def test_numbers_filled_up_with_zeros_end_where_protobuf_says(length):
+    zero = b"\x80" * (length - 1) + b"\x00"
+    name = _chunk(3, b"made up")
+    in_a_stat = _chunk(1, _chunk(6, b"\x18" + zero))
+    for data in (b"\x12" + zero + name, in_a_stat + name, _chunk(1, b"\x12" + zero) + name, b"\x62" + zero + name):
+        assert _agrees(data)
 
 
 @_PATIENT

@@ -10,8 +10,10 @@ WIRE_TYPES = 0b100111
 ABSENT, DOUBLE, UINT64, INT64, STR, BYTES, REF = range(7)
 """Kinds of a stat's value."""
 
-OVERRUN, CUT_NUMBER, LONG_NUMBER, BAD_TAG, BAD_WIRE, NOT_UTF8, TWO_VALUES = range(1, 8)
+OVERRUN, CUT_NUMBER, LONG_NUMBER, BAD_TAG, BAD_WIRE, NOT_UTF8, TWO_VALUES, LONG_SIZE = range(1, 9)
 """What can be wrong with bytes."""
+FAULTS = 16
+"""More than there are codes of faults: a negative result has code and position in one number."""
 
 SEGMENT_EVENTS = 65536
 """Events that are walked at once; a long line is cut so that threads can share it."""
@@ -19,4 +21,4 @@ SEGMENT_EVENTS = 65536
 
 def fault(result: int) -> tuple[int, int]:
     """Return what was wrong and where from the negative result of a walk."""
-    return -result % 8, -result // 8
+    return -result % FAULTS, -result // FAULTS

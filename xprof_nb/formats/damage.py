@@ -19,6 +19,7 @@ _WHAT = {
     codes.OVERRUN: "a length in {place} reaches past its end",
     codes.CUT_NUMBER: "a number in {place} runs past its end",
     codes.LONG_NUMBER: "a number in {place} is longer than 10 bytes",
+    codes.LONG_SIZE: "a length in {place} is longer than 5 bytes",
     codes.BAD_TAG: "{place} has a field of an impossible number",
     codes.BAD_WIRE: "{place} has a field of a wire type that profiles do not use",
     codes.NOT_UTF8: "a text in {place} is not UTF-8",

@@ -29,7 +29,7 @@ def _address(array: Bytes | Int64s) -> int:
 
 @njit
 def _fail(code: int, position: int) -> int:
-    return -(position * 8 + code)
+    return -(position * codes.FAULTS + code)
 
 
 @njit
@@ -68,8 +68,13 @@ def _tag(data: int, pos: int, end: int) -> tuple[int, int, int]:
 
 @njit
 def _length(data: int, pos: int, end: int) -> tuple[int, int]:
-    """Return the size of a length-delimited field, and the position of its first byte."""
+    """Return the size of a length-delimited field, and the position of its first byte.
+
+    Protobuf reads no size of more than five bytes, though zeros may fill them.
+    """
     size, after = _varint(data, pos, end)
+    if after - pos > 5:
+        return size, _fail(codes.LONG_SIZE, pos)
     if after >= 0 and (size < 0 or size > end - after):
         return size, _fail(codes.OVERRUN, pos)
     return size, after
