@@ -105,13 +105,17 @@ def annotate(folder: Path, note: str) -> None:
 
 def retag(folder: Path, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[str, ...]:
     """Add tags to a run and take others away; return those it has now. Raises what `annotate` raises."""
-    added, gone = [_checked_tag(tag) for tag in add], set(remove)
-    about = _own(folder)
-    tags = tuple(tag for tag in dict.fromkeys((*about.tags, *added)) if tag not in gone)
-    if len(tags) > MOST_TAGS:
-        raise UsageError(f"{len(tags)} tags of one run", hint=f"Up to {MOST_TAGS} are kept.")
-    _record(folder, replace(about, tags=tags))
-    return tags
+    gone = set(remove)
+    return set_tags(folder, [tag for tag in (*_own(folder).tags, *map(_checked_tag, add)) if tag not in gone])
+
+
+def set_tags(folder: Path, tags: Iterable[str]) -> tuple[str, ...]:
+    """Give a run these tags and no others; return them, each once. Raises what `annotate` raises."""
+    kept = tuple(dict.fromkeys(_checked_tag(tag) for tag in tags))
+    if len(kept) > MOST_TAGS:
+        raise UsageError(f"{len(kept)} tags of one run", hint=f"Up to {MOST_TAGS} are kept.")
+    _record(folder, replace(_own(folder), tags=kept))
+    return kept
 
 
 def discard(folder: Path) -> Path:
@@ -161,6 +165,29 @@ def restore(name: str, logdir: Path) -> Path:
             f"no run {name!r} was thrown away or left unsaved in {logdir}",
             hint=f"There is {there}." if there else "There is nothing to restore.",
         )
+    return _put_back(source, logdir)
+
+
+def put_back(discarded: Path) -> Path:
+    """Put a run back that `discard` moved to where it is; return its folder.
+
+    Raises
+    ------
+    UsageError
+        It does not lie in the trash of a log dir.
+    NotFoundError
+        It is no longer there.
+    ProfileError
+        It cannot be moved.
+    """
+    if discarded.parent.parent.name != TRASH:
+        raise UsageError(f"{discarded} is not in the trash of a log dir")
+    if not discarded.is_dir():
+        raise NotFoundError(f"{discarded.name} is no longer in the trash", hint="`ls` lists the runs.")
+    return _put_back(discarded, discarded.parents[2])
+
+
+def _put_back(source: Path, logdir: Path) -> Path:
     with _told("restored", source):
         folder = _moved(source, logdir)
     tidy(source.parent)

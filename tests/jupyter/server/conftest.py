@@ -14,6 +14,9 @@ import pytest
 
 from xprof_nb import queries
 from xprof_nb.errors import DamagedFileError, ProfileError
+from xprof_nb.jupyter.server.desk import Desk
+from xprof_nb.jupyter.server.questions import Answered, Terms
+from xprof_nb.jupyter.server.workers import Job, Pool
 from xprof_nb.model.answer import Answer
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.params import EventsParams
@@ -50,6 +53,21 @@ def open_run(run: RunFiles) -> ProfileData:
 
 def build(profile: ProfileData, view: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"version": 1, "view": view, "params": params, "run": {"name": profile.name}}
+
+
+class InThisProcess(Pool):
+    """Answers where the stand-ins are."""
+
+    def __init__(self, count: int, terms: Terms, limit_s: float) -> None:
+        super().__init__(count, terms, limit_s)
+        self._desk = Desk(terms)
+
+    def answer(self, job: Job) -> Answered:
+        job.state = "running"
+        return self._desk.answer(job.question)
+
+    def start(self) -> None:
+        pass
 
 
 @pytest.fixture
@@ -92,6 +110,7 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace decoding and analysis, for tests that are about the door."""
     opening, snapshot = ModuleType("xprof_nb.runs.opening"), ModuleType("xprof_nb.snapshot")
     opening.open_run, snapshot.build_live = open_run, build
+    monkeypatch.setattr("xprof_nb.jupyter.server.service.Pool", InThisProcess)
     for module in (opening, snapshot):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr("xprof_nb.snapshot", snapshot, raising=False)

@@ -8,6 +8,7 @@ import pytest
 from xprof_nb import queries, snapshot
 from xprof_nb.model import columns
 from xprof_nb.runs.opening import open_data
+from xprof_nb.snapshot.thumbnail import MOST_STEPS, STRETCHES
 
 QUESTIONS = [
     ("ops", {}),
@@ -25,30 +26,35 @@ def jp_server_config(cpu_profile):
     return {"ServerApp": {"jpserver_extensions": {"xprof_nb": True}}, "XprofNb": {"logdirs": [logdir]}}
 
 
-@pytest.mark.parametrize(("query", "params"), QUESTIONS)
-async def test_a_query_is_answered_as_the_core_answers_it(jp_fetch, cpu_profile, query, params):
-    body = json.dumps({"run": str(cpu_profile), "query": query, "params": params})
-    answer = await jp_fetch("xprof-nb", "api", "v1", "query", method="POST", body=body)
-    assert answer.headers["Content-Type"] == "application/octet-stream"
-    frame, meta = columns.decode(answer.body)
-    expected = queries.ask(open_data(cpu_profile), query, params)
-    through_the_codec, _ = columns.decode(columns.encode(expected.frame))
-    pd.testing.assert_frame_equal(frame, through_the_codec)
-    assert meta["summary"] == json.loads(json.dumps(dict(expected.summary)))
-    assert meta["notes"] == list(expected.notes)
-    assert len(frame) > 0
+async def test_a_worker_answers_as_the_core_does(jp_fetch, cpu_profile):
+    """One worker for all: a process of its own decodes and analyses."""
 
+    async def fetch(*route, **body):
+        options = {"method": "POST", "body": json.dumps(body)} if body else {}
+        return await jp_fetch("xprof-nb", "api", "v1", *route, **options, request_timeout=120)
 
-async def test_a_snapshot_is_what_a_notebook_would_hold(jp_fetch, cpu_profile):
-    body = json.dumps({"run": str(cpu_profile.parents[2]), "view": "op_profile", "params": {"by": "category"}})
-    answer = await jp_fetch("xprof-nb", "api", "v1", "snapshot", method="POST", body=body)
+    runs = json.loads((await fetch("runs")).body)["runs"]
+    (path,) = [row["path"] for row in runs if row["path"] == str(cpu_profile)]
+    data = open_data(cpu_profile)
+    for query, params in QUESTIONS:
+        answer = await fetch("query", run=path, query=query, params=params)
+        assert answer.headers["Content-Type"] == "application/octet-stream"
+        frame, meta = columns.decode(answer.body)
+        expected = queries.ask(data, query, params)
+        through_the_codec, _ = columns.decode(columns.encode(expected.frame))
+        pd.testing.assert_frame_equal(frame, through_the_codec)
+        assert meta["summary"] == json.loads(json.dumps(dict(expected.summary)))
+        assert meta["notes"] == list(expected.notes)
+        assert len(frame) > 0
+
+    answer = await fetch("snapshot", run=str(cpu_profile.parents[2]), view="op_profile", params={"by": "category"})
     assert answer.headers["Content-Type"].startswith("application/json")
-    expected = snapshot.build(open_data(cpu_profile), "op_profile", {"by": "category"})
+    expected = snapshot.build(data, "op_profile", {"by": "category"})
     assert json.loads(answer.body) == json.loads(json.dumps(expected))
 
-
-async def test_the_list_of_runs_opens(jp_fetch, cpu_profile):
-    runs = json.loads((await jp_fetch("xprof-nb", "api", "v1", "runs")).body)["runs"]
-    (path,) = [row["path"] for row in runs if row["path"] == str(cpu_profile)]
-    body = json.dumps({"run": path, "query": "overview"})
-    assert (await jp_fetch("xprof-nb", "api", "v1", "query", method="POST", body=body)).code == 200
+    answer = await jp_fetch("xprof-nb", "api", "v1", "thumbnail", params={"run": path}, request_timeout=120)
+    drawn = json.loads(answer.body)
+    assert len(drawn["busy"]) == STRETCHES
+    assert all(0 <= share <= 1 for share in drawn["busy"])
+    steps = queries.ask(data, "steps").frame
+    assert drawn["step_time_ps"] == steps.step_time_ps[~steps.is_partial.astype(bool)].dropna()[:MOST_STEPS].tolist()
