@@ -14,24 +14,6 @@ function json(status: number, body: unknown): Response {
 }
 
 describe('Api', () => {
-  it('reads runs, and takes what is not known as absent', async () => {
-    const row = {
-      run: 'r',
-      path: '/r',
-      logdir: '/l',
-      started: null,
-      duration_s: null,
-      host_count: 1,
-      bytes: 7,
-      device: null
-    };
-    const { api: client } = api(async () => json(200, { runs: [row], roots: ['/l'], truncated: true }));
-    const { runs, roots, truncated } = await client.runs();
-    expect([roots, truncated]).toEqual([['/l'], true]);
-    expect(runs[0]).toMatchObject({ run: 'r', bytes: 7, started: null, device: '', tags: [] });
-    expect(runs[0]?.durationSeconds).toBeNaN();
-  });
-
   it('posts what a view asks', async () => {
     let asked: unknown;
     const { api: client } = api(async (request) => {

@@ -14,6 +14,21 @@ export namespace CommandIDs {
   export const openRun = 'xprof-nb:open-run';
   export const restoreFile = 'xprof-nb:restore-file';
   export const refreshRuns = 'xprof-nb:refresh-runs';
+}
+
+/** What is done with the runs of the panel. */
+export namespace RunCommandIDs {
+  export const open = 'xprof-nb:open-chosen';
+  export const openView = 'xprof-nb:open-view';
+  export const compare = 'xprof-nb:compare';
+  export const compareWith = 'xprof-nb:compare-with';
+  export const insertCode = 'xprof-nb:insert-code';
+  export const rename = 'xprof-nb:rename-run';
+  export const editNote = 'xprof-nb:edit-note';
+  export const editTags = 'xprof-nb:edit-tags';
+  export const export_ = 'xprof-nb:export-run';
+  export const import_ = 'xprof-nb:import-run';
+  export const discard = 'xprof-nb:discard-run';
   export const copyPath = 'xprof-nb:copy-path';
   export const copyPython = 'xprof-nb:copy-python';
 }

@@ -148,7 +148,7 @@ def test_the_panel_captures_a_kernel_that_is_busy_when_it_is_opened(open_noteboo
     page = notebook.page
     notebook.run(1)
     page.evaluate("jupyterapp.commands.execute('xprof-nb:open-panel')")
-    kernel = page.locator(".jp-XprofKernels-kernel")
+    kernel = page.locator(".jp-XprofRunning-kernel")
     expect(kernel.locator(".jp-XprofCapture-facts")).to_contain_text("profiler free")
     capture(kernel, 1)
     expect(kernel.locator(".jp-XprofCapture-running")).to_be_visible()
@@ -176,7 +176,7 @@ def test_the_panel_offers_to_load_us_and_says_who_holds_the_profiler(open_notebo
     notebook = open_notebook("other", SETUP, "jax.profiler.start_trace('theirs'); print('ready')")
     page = notebook.page
     page.evaluate("jupyterapp.commands.execute('xprof-nb:open-panel')")
-    kernel = page.locator(".jp-XprofKernels-kernel")
+    kernel = page.locator(".jp-XprofRunning-kernel")
     kernel.get_by_role("button", name="Load xprof_nb in this kernel").click()
     facts = kernel.locator(".jp-XprofCapture-facts")
     expect(facts).to_contain_text("profiler free")

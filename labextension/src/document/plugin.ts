@@ -66,7 +66,10 @@ function addRuns(app: JupyterFrontEnd, api: Api, trans: Translation, restorer: I
             description: trans.__('Run folder, log dir or file; asked for when absent')
           },
           name: { type: 'string', description: trans.__('Title of the tab') },
-          state: { type: 'object', description: trans.__('How the document stood when it was last open') }
+          state: {
+            type: 'object',
+            description: trans.__('How the document is to stand: its view, and how each of them does')
+          }
         }
       }
     },
@@ -78,8 +81,8 @@ function addRuns(app: JupyterFrontEnd, api: Api, trans: Translation, restorer: I
       const name = typeof args.name === 'string' && args.name ? args.name : lastPart(path);
       const open = tracker.find((widget) => widget.content.run === path);
       const widget = open ?? runDocument(new RunView(api, path, trans), name);
+      widget.content.restore(args.state as Json);
       if (open === undefined) {
-        widget.content.restore(args.state as Json);
         app.shell.add(widget, 'main', { type: 'XProf' });
         widget.content.stateChanged.connect(() => void tracker.save(widget));
         await tracker.add(widget);

@@ -69,18 +69,18 @@ describe('hasLiveWidget', () => {
 
 describe('KnownRuns', () => {
   it('knows runs and the files in them, and asks once', async () => {
-    const runs = vi.fn(async () => ({ runs: [{ path: '/logs/r' }], roots: [], truncated: false }));
-    const known = new KnownRuns({ runs } as unknown as Api);
+    const request = vi.fn(async () => new Response(JSON.stringify({ runs: [{ path: '/logs/r' }] })));
+    const known = new KnownRuns({ request } as unknown as Api);
     expect(await known.has('/logs/r')).toBe(true);
     expect(await known.has('/logs/r/vm.xplane.pb')).toBe(true);
     expect(await known.has('/logs/r2')).toBe(false);
     expect(await known.has('')).toBe(false);
-    expect(runs).toHaveBeenCalledTimes(1);
+    expect(request).toHaveBeenCalledTimes(1);
   });
 
   it('knows nothing when the server cannot be asked', async () => {
-    const runs = async () => Promise.reject(new Error('no'));
-    expect(await new KnownRuns({ runs } as unknown as Api).has('/logs/r')).toBe(false);
+    const request = async () => Promise.reject(new Error('no'));
+    expect(await new KnownRuns({ request } as unknown as Api).has('/logs/r')).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a row of the panel says of a run. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { format } from '@xprof-nb/views';
-import type { RunEntry } from '../api';
+import type { RunEntry } from '../runs_api';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -35,9 +35,20 @@ export function facts(run: RunEntry, trans: TranslationBundle): string {
   return [run.device, hosts, duration, size].filter(Boolean).join(' · ');
 }
 
+/** Where a run is from, in words; a word of a later version as it is. */
+export function originName(origin: string, trans: TranslationBundle): string {
+  const names: Readonly<Record<string, string>> = {
+    captured: trans.__('captured'),
+    opened: trans.__('opened'),
+    forecast: trans.__('forecast'),
+    sweep: trans.__('sweep')
+  };
+  return Object.hasOwn(names, origin) ? (names[origin] ?? origin) : origin;
+}
+
 /** What hovering a run says. */
 export function exactly(run: RunEntry): string {
   const started = run.started?.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'medium' });
   const bytes = Number.isFinite(run.bytes) ? format.exact(run.bytes, 'bytes') : '';
-  return [run.path, started, bytes, run.origin, run.tags.join(', ')].filter(Boolean).join('\n');
+  return [run.path, started, bytes, run.origin, run.tags.join(', '), run.note].filter(Boolean).join('\n');
 }

@@ -10,8 +10,8 @@ const PYTHON = 'python';
 type Services = Pick<ServiceManager.IManager, 'sessions' | 'kernels' | 'kernelspecs'>;
 
 export class KernelList {
-  readonly node = element('details', 'jp-XprofKernels');
-  private readonly _title = element('summary', 'jp-XprofKernels-title');
+  readonly node = element('details', 'jp-XprofRunning');
+  private readonly _title = element('summary', 'jp-XprofRunning-title');
   private readonly _entries = new Map<string, KernelEntry>();
   private _started = false;
 
@@ -86,9 +86,9 @@ export class KernelList {
 }
 
 class KernelEntry {
-  readonly node = element('div', 'jp-XprofKernels-kernel');
-  private readonly _name = element('div', 'jp-XprofKernels-name');
-  private readonly _place = element('div', 'jp-XprofKernels-place');
+  readonly node = element('div', 'jp-XprofRunning-kernel');
+  private readonly _name = element('div', 'jp-XprofRunning-name');
+  private readonly _place = element('div', 'jp-XprofRunning-place');
   private readonly _talk: KernelTalk | null;
   private _mounted: Mounted | null = null;
 
@@ -102,7 +102,7 @@ class KernelEntry {
     this.node.setAttribute('role', 'group');
     this.node.append(
       this._name,
-      element('div', 'jp-XprofKernels-language jp-mod-faint', language),
+      element('div', 'jp-XprofRunning-language jp-mod-faint', language),
       this._place
     );
     this._talk = connect && new KernelTalk(connect(), () => this._draw());
@@ -158,7 +158,11 @@ class KernelEntry {
       waits.setAttribute('role', 'status');
       return waits;
     }
-    const load = element('button', 'jp-XprofKernels-load', this._trans.__('Load xprof_nb in this kernel'));
+    const load = element(
+      'button',
+      'jp-XprofPanel-textButton',
+      this._trans.__('Load xprof_nb in this kernel')
+    );
     load.type = 'button';
     load.title = this._trans.__('Runs %load_ext xprof_nb');
     load.addEventListener('click', () => void talk.load());

@@ -1,32 +1,33 @@
-/** The runs on show: what the server found, filtered and grouped by log dir. */
+/** The runs on show: what the server found, searched, sorted and grouped by log dir. */
 import { Poll } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 import { asHostError, type HostError } from '@xprof-nb/views';
-import type { Api, RunEntry, RunList } from '../api';
+import type { RunEntry, RunList, RunsApi } from '../runs_api';
+import { searched } from './search';
+import { grouped, type Order, type RunGroup } from './sort';
 
-/** The runs of one log dir, newest first. */
-export interface RunGroup {
-  readonly logdir: string;
-  readonly runs: readonly RunEntry[];
-}
+/** While the server still looks through the log dirs. */
+const SCANNING_INTERVAL_MS = 1_000;
 
 export class RunsModel {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _poll: Poll;
+  private _heard: RunList | null = null;
   private _list: RunList | null = null;
   private _error: HostError | null = null;
-  private _filter = '';
-  private _seen = '';
+  private _search = '';
+  private _order: Order = 'newest';
+  private _groups: readonly RunGroup[] = [];
 
   constructor(
-    private readonly _api: Pick<Api, 'runs'>,
-    intervalMs: number
+    private readonly _api: Pick<RunsApi, 'list'>,
+    private _intervalMs: number
   ) {
     this._poll = new Poll({
       auto: false,
       name: 'xprof-nb:runs',
       factory: () => this._fetch(),
-      frequency: { interval: intervalMs, backoff: true, max: 300_000 },
+      frequency: { interval: _intervalMs, backoff: true, max: 300_000 },
       standby: 'when-hidden'
     });
   }
@@ -50,21 +51,31 @@ export class RunsModel {
     return this._error;
   }
 
-  get filter(): string {
-    return this._filter;
+  get search(): string {
+    return this._search;
   }
 
-  set filter(value: string) {
-    this._filter = value;
-    this._changed.emit();
+  set search(value: string) {
+    this._search = value;
+    this._regroup();
+  }
+
+  get order(): Order {
+    return this._order;
+  }
+
+  set order(value: Order) {
+    this._order = value;
+    this._regroup();
   }
 
   set intervalMs(value: number) {
-    this._poll.frequency = { ...this._poll.frequency, interval: value };
+    this._intervalMs = value;
+    this._pace();
   }
 
-  get groups(): RunGroup[] {
-    return grouped((this._list?.runs ?? []).filter((run) => matches(run, this._filter)));
+  get groups(): readonly RunGroup[] {
+    return this._groups;
   }
 
   /** Look now, and again and again until `pause`. */
@@ -79,13 +90,16 @@ export class RunsModel {
 
   private async _fetch(): Promise<void> {
     try {
-      const list = await this._api.runs();
-      const seen = JSON.stringify(list);
-      const isNew = seen !== this._seen || this._error !== null;
-      this._list = list;
-      this._seen = seen;
+      const list = await this._api.list();
+      const hadFailed = this._error !== null;
       this._error = null;
-      if (isNew) {
+      const isNews = list !== this._heard && JSON.stringify(list) !== JSON.stringify(this._list);
+      this._heard = list;
+      if (isNews) {
+        this._list = { ...list, runs: sameWhereEqual(list.runs, this._list?.runs ?? []) };
+        this._pace();
+        this._regroup();
+      } else if (hadFailed) {
         this._changed.emit();
       }
     } catch (error) {
@@ -94,30 +108,23 @@ export class RunsModel {
       throw error;
     }
   }
-}
 
-/** Runs by log dir: the log dir with the newest run first, runs newest first. */
-export function grouped(runs: readonly RunEntry[]): RunGroup[] {
-  const groups = new Map<string, RunEntry[]>();
-  const newestFirst = [...runs].sort((a, b) => (b.started?.getTime() ?? 0) - (a.started?.getTime() ?? 0));
-  for (const run of newestFirst) {
-    const group = groups.get(run.logdir);
-    if (group === undefined) {
-      groups.set(run.logdir, [run]);
-    } else {
-      group.push(run);
-    }
+  private _regroup(): void {
+    this._groups = grouped((this._list?.runs ?? []).filter(searched(this._search)), this._order);
+    this._changed.emit();
   }
-  return [...groups].map(([logdir, members]) => ({ logdir, runs: members }));
+
+  private _pace(): void {
+    const interval = this._list?.scanning ? SCANNING_INTERVAL_MS : this._intervalMs;
+    this._poll.frequency = { ...this._poll.frequency, interval };
+  }
 }
 
-/** Whether every word of a filter is found in what the panel shows of a run. */
-export function matches(run: RunEntry, filter: string): boolean {
-  const haystack = [run.run, run.device, run.note, run.logdir, run.origin, ...run.tags]
-    .join('\n')
-    .toLowerCase();
-  return filter
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word));
+/** New entries, those that say nothing new replaced by the old ones: their rows stay as they are drawn. */
+export function sameWhereEqual(now: readonly RunEntry[], before: readonly RunEntry[]): RunEntry[] {
+  const known = new Map(before.map((run) => [run.path, run]));
+  return now.map((run) => {
+    const old = known.get(run.path);
+    return old !== undefined && JSON.stringify(old) === JSON.stringify(run) ? old : run;
+  });
 }

@@ -1,19 +1,30 @@
 /** The plugin of the XProf panel: its place, commands, settings. */
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { refreshIcon } from '@jupyterlab/ui-components';
 import { Api } from '../api';
 import { xprofIcon } from '../icon';
+import { RunsApi } from '../runs_api';
 import { CommandIDs, PALETTE_CATEGORY, PANEL_ID, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { openCode } from './code';
+import { addRunCommands, openViewMenu } from './commands';
+import { startDrag } from './drag';
+import { CodeInserter } from './insert';
+import { JobList } from './jobs';
 import { KernelList } from './kernels';
+import { RunManager } from './manage';
 import { RunsModel } from './model';
+import { RunTree } from './tree';
 import { RunsPanel } from './widget';
 
 // Third parties have 501 to 899.
 const RANK = 600;
+const RUN_ROWS = '.jp-XprofRuns-run, .jp-XprofRuns-host';
+const OPEN_VIEW_RANK = 1;
 const DEFAULT_REFRESH_SECONDS = 10;
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
@@ -21,30 +32,40 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   id: PluginIDs.panel,
   description: 'Lists the profiled runs under the configured log dirs in the side bar.',
   autoStart: true,
-  optional: [ILayoutRestorer, ICommandPalette, ILauncher, ISettingRegistry, ITranslator],
+  optional: [ILayoutRestorer, ICommandPalette, ILauncher, INotebookTracker, ISettingRegistry, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     restorer: ILayoutRestorer | null,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
+    notebooks: INotebookTracker | null,
     settings: ISettingRegistry | null,
     translator: ITranslator | null
   ) => {
     const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
     const api = new Api(app.serviceManager.serverSettings);
-    const model = new RunsModel(api, DEFAULT_REFRESH_SECONDS * 1000);
+    const runsApi = new RunsApi(api);
+    const model = new RunsModel(runsApi, DEFAULT_REFRESH_SECONDS * 1000);
+    const look = () => {
+      model.refresh().catch(() => undefined);
+    };
     const openRun = (path: string, name: string) => {
       void app.commands.execute(CommandIDs.openRun, { path, name });
     };
-    const kernels = new KernelList(
-      app.serviceManager,
+    const inserter = new CodeInserter(notebooks, app.commands, (id) => app.shell.activateById(id));
+    const tree = new RunTree(trans, runsApi, {
+      open: ({ path, run }) => openRun(path, run),
+      searchTag: (tag) => panel.searchTag(tag),
+      drag: (runs, row, event) => startDrag(openCode(runs), row, event)
+    });
+    const kernels = new KernelList(app.serviceManager, trans, ({ path, name }) => openRun(path, name), look);
+    const panel = new RunsPanel(
+      model,
+      api,
       trans,
-      ({ path, name }) => openRun(path, name),
-      () => {
-        model.refresh().catch(() => undefined);
-      }
+      { tree, kernels, jobs: new JobList(runsApi, trans) },
+      notebooks && ((code) => void inserter.insert(code))
     );
-    const panel = new RunsPanel(model, api, trans, ({ path, run }) => openRun(path, run), kernels);
     app.shell.add(panel, 'left', { rank: RANK, type: 'XProf' });
     restorer?.add(panel, PANEL_ID);
     if (settings !== null) {
@@ -52,6 +73,23 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     }
 
     addCommands(app, model, trans);
+    const tools = {
+      commands: app.commands,
+      trans,
+      inserter,
+      manager: new RunManager(runsApi, trans, look),
+      allRuns: () => model.list?.runs ?? []
+    };
+    addRunCommands(tools, {
+      runs: () => tree.chosen,
+      logdir: () => tree.logdir ?? model.list?.roots[0] ?? null
+    });
+    app.contextMenu.addItem({
+      type: 'submenu',
+      submenu: openViewMenu(app.commands, trans),
+      selector: RUN_ROWS,
+      rank: OPEN_VIEW_RANK
+    });
     for (const command of [CommandIDs.openPanel, CommandIDs.refreshRuns]) {
       palette?.addItem({ command, category: PALETTE_CATEGORY });
     }
@@ -67,9 +105,6 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
 type Translation = ReturnType<ITranslator['load']>;
 
 function addCommands(app: JupyterFrontEnd, model: RunsModel, trans: Translation): void {
-  const pathUnderPointer = () =>
-    app.contextMenuHitTest((node) => node.dataset.path !== undefined)?.dataset.path ?? '';
-
   app.commands.addCommand(CommandIDs.openPanel, {
     label: (args) => (args.isLauncher ? trans.__('XProf') : trans.__('Show XProf Runs')),
     caption: trans.__('Browse the profiled runs'),
@@ -83,18 +118,6 @@ function addCommands(app: JupyterFrontEnd, model: RunsModel, trans: Translation)
     icon: refreshIcon,
     describedBy: NO_ARGUMENTS,
     execute: () => model.refresh().catch(() => undefined)
-  });
-  app.commands.addCommand(CommandIDs.copyPath, {
-    label: trans.__('Copy Path'),
-    caption: trans.__('Copy the folder of the run'),
-    describedBy: NO_ARGUMENTS,
-    execute: () => Clipboard.copyToSystem(pathUnderPointer())
-  });
-  app.commands.addCommand(CommandIDs.copyPython, {
-    label: trans.__('Copy as Python'),
-    caption: trans.__('Copy the line that opens the run in a notebook'),
-    describedBy: NO_ARGUMENTS,
-    execute: () => Clipboard.copyToSystem(`xprof_nb.open(${JSON.stringify(pathUnderPointer())})`)
   });
 }
 

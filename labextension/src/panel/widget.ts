@@ -4,60 +4,83 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { showFailure } from '@xprof-nb/views';
-import type { Api, RunEntry } from '../api';
+import type { Api } from '../api';
 import { element } from '../dom';
 import { xprofIcon } from '../icon';
 import { PANEL_ID } from '../tokens';
 import { versionWarning } from '../version';
 import { emptyState } from './empty';
+import type { JobList } from './jobs';
 import type { KernelList } from './kernels';
-import { RunList } from './list';
 import type { RunsModel } from './model';
+import { tagSearch } from './search';
+import { ORDERS, type Order } from './sort';
+import type { RunTree } from './tree';
+
+/** What the panel is made of. */
+export interface Parts {
+  readonly tree: RunTree;
+  readonly kernels: KernelList;
+  readonly jobs: JobList;
+}
 
 export class RunsPanel extends Widget {
-  private readonly _list: RunList;
   private readonly _warning = element('div', 'jp-XprofPanel-warning');
-  private readonly _body = element('div', 'jp-XprofPanel-body');
-  private readonly _filter = element('input', 'jp-XprofPanel-filter');
+  private readonly _said = element('div', 'jp-XprofPanel-said');
+  private readonly _cut = element('p', 'jp-mod-faint');
+  private readonly _search = element('input', 'jp-XprofPanel-filter');
+  private readonly _refreshButton = element('button', 'jp-XprofPanel-button');
 
   constructor(
     private readonly _model: RunsModel,
     private readonly _api: Api,
     private readonly _trans: TranslationBundle,
-    open: (run: RunEntry) => void,
-    private readonly _kernels: KernelList
+    private readonly _parts: Parts,
+    private readonly _insert: ((code: string) => void) | null
   ) {
     super();
+    const { tree, kernels, jobs } = _parts;
     this.id = PANEL_ID;
     this.title.icon = xprofIcon;
     this.title.caption = _trans.__('XProf: profiled runs');
     this.addClass('jp-XprofPanel');
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', _trans.__('XProf: profiled runs'));
-    this._list = new RunList(_trans, open);
     this._warning.hidden = true;
     this._warning.setAttribute('role', 'status');
-    this._body.append(element('p', 'jp-mod-faint', _trans.__('Looking for runs…')));
-    this.node.append(this._header(), this._warning, this._kernels.node, this._body);
+    this._said.append(element('p', 'jp-mod-faint', _trans.__('Looking for runs…')));
+    tree.node.hidden = true;
+    this._cut.hidden = true;
+    const body = element('div', 'jp-XprofPanel-body', this._said, tree.node, this._cut);
+    this.node.append(this._header(), this._warning, kernels.node, jobs.node, body);
     _model.changed.connect(this._draw, this);
+  }
+
+  /** Show the runs with a tag. */
+  searchTag(tag: string): void {
+    this._search.value = tagSearch(tag);
+    this._find();
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
-      this._list.dispose();
-      this._kernels.stop();
+      const { tree, kernels, jobs } = this._parts;
+      tree.dispose();
+      kernels.stop();
+      jobs.dispose();
       this._model.dispose();
       super.dispose();
     }
   }
 
   protected override onActivateRequest(_message: Message): void {
-    (this._model.list?.runs.length ? this._list.node : this._filter).focus();
+    (this._parts.tree.node.hidden ? this._search : this._parts.tree.node).focus();
   }
 
   protected override onAfterShow(_message: Message): void {
     this._look();
-    this._kernels.start();
+    this._parts.kernels.start();
+    this._parts.jobs.start();
     void this._checkVersion();
   }
 
@@ -69,7 +92,8 @@ export class RunsPanel extends Widget {
 
   protected override onBeforeHide(_message: Message): void {
     this._model.pause();
-    this._kernels.stop();
+    this._parts.kernels.stop();
+    this._parts.jobs.stop();
   }
 
   private _look(): void {
@@ -77,61 +101,90 @@ export class RunsPanel extends Widget {
     this._model.refresh().catch(() => undefined);
   }
 
+  private _find(): void {
+    this._parts.tree.node.scrollTop = 0;
+    this._model.search = this._search.value;
+  }
+
   private _header(): HTMLElement {
-    const refresh = element('button', 'jp-XprofPanel-button');
+    const refresh = this._refreshButton;
     refresh.type = 'button';
     refresh.title = this._trans.__('Look for runs again');
     refresh.setAttribute('aria-label', refresh.title);
     refresh.addEventListener('click', () => this._look());
     refreshIcon.element({ container: refresh, stylesheet: 'toolbarButton' });
-    this._filter.type = 'search';
-    this._filter.placeholder = this._trans.__('Filter runs');
-    this._filter.setAttribute('aria-label', this._trans.__('Filter runs by name, device, note or folder'));
-    this._filter.addEventListener('input', () => {
-      this._model.filter = this._filter.value;
-    });
-    this._filter.addEventListener('keydown', (event) => {
+    this._search.type = 'search';
+    this._search.placeholder = this._trans.__('Search runs');
+    this._search.title = this._trans.__(
+      'Words of a name, device, note, tag, host or folder; of one of them only: %1',
+      'tag:baseline origin:captured device:tpu note:"batch 8" name: host: dir:'
+    );
+    this._search.setAttribute(
+      'aria-label',
+      this._trans.__('Search runs by name, device, note, tag or folder')
+    );
+    this._search.addEventListener('input', () => this._find());
+    this._search.addEventListener('keydown', (event) => {
       if (event.key === 'ArrowDown') {
         event.preventDefault();
-        this._list.node.focus();
+        this._parts.tree.node.focus();
       }
     });
     const title = element('h2', 'jp-XprofPanel-title', this._trans.__('XProf'));
-    return element(
-      'div',
-      'jp-XprofPanel-header',
-      title,
-      element('div', 'jp-XprofPanel-tools', this._filter, refresh)
-    );
+    const tools = element('div', 'jp-XprofPanel-tools', this._search, this._orders(), refresh);
+    return element('div', 'jp-XprofPanel-header', title, tools);
+  }
+
+  private _orders(): HTMLElement {
+    const labels: Readonly<Record<Order, string>> = {
+      newest: this._trans.__('Newest'),
+      name: this._trans.__('Name'),
+      size: this._trans.__('Largest'),
+      duration: this._trans.__('Longest')
+    };
+    const orders = element('select', 'jp-XprofPanel-order');
+    orders.setAttribute('aria-label', this._trans.__('Which runs come first'));
+    orders.append(...ORDERS.map((order) => new Option(labels[order], order)));
+    orders.addEventListener('change', () => {
+      this._parts.tree.node.scrollTop = 0;
+      this._model.order = ORDERS[orders.selectedIndex] ?? 'newest';
+    });
+    return orders;
   }
 
   private _draw(): void {
-    const { list, error, groups, filter } = this._model;
-    const parts: Node[] = [];
+    const { list, error, groups, search } = this._model;
+    const said: Node[] = [];
     if (error !== null) {
       const place = element('div', 'jp-XprofPanel-error');
       showFailure(place, error, () => this._look());
-      parts.push(place);
+      said.push(place);
     }
-    if (list !== null && list.runs.length === 0) {
-      parts.push(emptyState(list.roots, this._trans));
-    } else if (list !== null && groups.length === 0) {
-      parts.push(element('p', 'jp-mod-faint', this._trans.__('No run matches “%1”.', filter)));
-    } else if (list !== null) {
-      this._list.show(groups);
-      parts.push(this._list.node);
+    if (list !== null && groups.length === 0) {
+      said.push(this._absence(list.runs.length, list.roots, list.scanning, search));
     }
+    this._said.replaceChildren(...said);
+    this._parts.tree.node.hidden = groups.length === 0;
+    this._parts.tree.show(groups);
+    this._cut.textContent = this._whatIsMissing();
+    this._cut.hidden = this._cut.textContent === '';
+  }
+
+  private _whatIsMissing(): string {
+    const { list, groups } = this._model;
     if (list?.truncated) {
-      const text = this._trans.__('There are more runs than were searched: point a log dir nearer to them.');
-      parts.push(element('p', 'jp-mod-faint', text));
+      return this._trans.__('There are more runs than were searched: point a log dir nearer to them.');
     }
-    const hadFocus = this._list.node === document.activeElement;
-    const scrolled = this._body.scrollTop;
-    this._body.replaceChildren(...parts);
-    this._body.scrollTop = scrolled;
-    if (hadFocus) {
-      this._list.node.focus();
+    return list?.scanning && groups.length > 0 ? this._trans.__('Still looking for runs…') : '';
+  }
+
+  private _absence(count: number, roots: readonly string[], scanning: boolean, search: string): HTMLElement {
+    if (count > 0) {
+      return element('p', 'jp-mod-faint', this._trans.__('No run matches “%1”.', search));
     }
+    return scanning
+      ? element('p', 'jp-mod-faint', this._trans.__('Looking for runs…'))
+      : emptyState(roots, this._trans, this._insert);
   }
 
   private async _checkVersion(): Promise<void> {
