@@ -8,6 +8,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const SHOW_DATE_AFTER = 30 * DAY;
 const PS_PER_S = 1e12;
+const CAPTURED = 'captured';
 
 /** `3 min ago`; the date once it is more than a month. */
 export function ago(then: Date, now: Date, trans: TranslationBundle): string {
@@ -27,18 +28,21 @@ export function ago(then: Date, now: Date, trans: TranslationBundle): string {
   return then.toLocaleDateString();
 }
 
-/** Device, hosts, duration and size, those that are known: `TPU v6 Lite · 1.20 s · 12.1 MiB`. */
+/** What is known of a run, the most telling first: `1.20 s · 12.1 MiB · TPU v6 Lite × 4 · 2 hosts · captured`. */
 export function facts(run: RunEntry, trans: TranslationBundle): string {
-  const hosts = run.hostCount > 1 ? trans.__('%1 hosts', run.hostCount) : '';
   const duration = Number.isFinite(run.durationSeconds) ? format.time(run.durationSeconds * PS_PER_S) : '';
   const size = Number.isFinite(run.bytes) ? format.bytes(run.bytes) : '';
-  return [run.device, hosts, duration, size].filter(Boolean).join(' · ');
+  const hosts = run.hostCount > 1 ? trans.__('%1 hosts', run.hostCount) : '';
+  const known = [duration, size, run.device, hosts];
+  const origin = originName(run.origin, trans);
+  // Most runs are captured; what is not is said where no narrow panel cuts it.
+  return (run.origin === CAPTURED ? [...known, origin] : [origin, ...known]).filter(Boolean).join(' · ');
 }
 
 /** Where a run is from, in words; a word of a later version as it is. */
-export function originName(origin: string, trans: TranslationBundle): string {
+function originName(origin: string, trans: TranslationBundle): string {
   const names: Readonly<Record<string, string>> = {
-    captured: trans.__('captured'),
+    [CAPTURED]: trans.__('captured'),
     opened: trans.__('opened'),
     forecast: trans.__('forecast'),
     sweep: trans.__('sweep')

@@ -29,9 +29,11 @@ describe('ago', () => {
 
 describe('facts', () => {
   it('says what is known, and only that', () => {
-    expect(facts(run(), trans)).toBe('TPU v6 Lite · 1.20 s · 12.1 MiB');
+    expect(facts(run(), trans)).toBe('1.20 s · 12.1 MiB · TPU v6 Lite · captured');
+    expect(facts(run({ origin: 'sweep', device: '' }), trans)).toBe('sweep · 1.20 s · 12.1 MiB');
     expect(facts(run({ hostCount: 4 }), trans)).toContain('4 hosts');
-    expect(facts(run({ device: '', durationSeconds: Number.NaN, bytes: Number.NaN }), trans)).toBe('');
+    const unknown = { device: '', durationSeconds: Number.NaN, bytes: Number.NaN, origin: 'constructor' };
+    expect(facts(run(unknown), trans)).toBe('constructor');
   });
 
   it('has the exact values on hover', () => {

@@ -23,7 +23,7 @@ import { RunsPanel } from './widget';
 
 // Third parties have 501 to 899.
 const RANK = 600;
-const RUN_ROWS = '.jp-XprofRuns-run, .jp-XprofRuns-host';
+const RUN_ROWS = '.jp-XprofRuns-row.jp-mod-ofRun';
 const OPEN_VIEW_RANK = 1;
 const DEFAULT_REFRESH_SECONDS = 10;
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
@@ -72,6 +72,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       void followSettings(app, settings, panel, model);
     }
 
+    returnFocus(app, tree.node);
     addCommands(app, model, trans);
     const tools = {
       commands: app.commands,
@@ -118,6 +119,20 @@ function addCommands(app: JupyterFrontEnd, model: RunsModel, trans: Translation)
     icon: refreshIcon,
     describedBy: NO_ARGUMENTS,
     execute: () => model.refresh().catch(() => undefined)
+  });
+}
+
+/** A context menu takes the keyboard and does not give it back. */
+function returnFocus(app: JupyterFrontEnd, node: HTMLElement): void {
+  let isOurs = false;
+  node.addEventListener('contextmenu', () => {
+    isOurs = true;
+  });
+  app.contextMenu.menu.aboutToClose.connect(() => {
+    if (isOurs) {
+      isOurs = false;
+      node.focus();
+    }
   });
 }
 

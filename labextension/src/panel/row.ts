@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { element } from '../dom';
 import type { RunEntry, Thumbnail } from '../runs_api';
-import { ago, exactly, facts, originName } from './facts';
+import { ago, exactly, facts } from './facts';
 import type { Row } from './rows';
 import { spark } from './spark';
 
@@ -32,7 +32,13 @@ export function drawRow(row: Row, thumbnail: Thumbnail, trans: TranslationBundle
     row.expanded === null ? '' : row.expanded ? '▾' : '▸'
   );
   twisty.setAttribute('aria-hidden', 'true');
-  const node = element('div', `jp-XprofRuns-row jp-XprofRuns-${row.kind}`, twisty, ...contentOf(row, trans));
+  const ofRun = row.kind === 'logdir' ? '' : 'jp-mod-ofRun';
+  const node = element(
+    'div',
+    `jp-XprofRuns-row jp-XprofRuns-${row.kind} ${ofRun}`,
+    twisty,
+    ...contentOf(row, trans)
+  );
   node.id = `xprof-nb-row-${drawn++}`;
   node.dataset.key = row.key;
   node.setAttribute('role', 'treeitem');
@@ -80,12 +86,7 @@ function contentOf(row: Row, trans: TranslationBundle): Node[] {
   const parts: Node[] = [
     element('div', 'jp-XprofRuns-name', run.run),
     element('div', 'jp-XprofRuns-when', run.started ? ago(run.started, new Date(), trans) : ''),
-    element(
-      'div',
-      'jp-XprofRuns-facts',
-      element('span', 'jp-XprofRuns-origin', originName(run.origin, trans)),
-      facts(run, trans)
-    )
+    element('div', 'jp-XprofRuns-facts', facts(run, trans))
   ];
   if (linesOf(row) === 3) {
     parts.push(
