@@ -50,7 +50,14 @@ def answer_in_process(page, logdir: Path) -> None:
     def thumbnail(route):
         route.fulfill(json={"busy": [0.75, 0.5, 0.25, None], "step_time_ps": [2e9, 1e9, 3e9]})
 
-    answers = {"thumbnail": thumbnail, "run": change, "trash": discard, "restore": restore, "export": export, "import": take_in}
+    answers = {
+        "thumbnail": thumbnail,
+        "run": change,
+        "trash": discard,
+        "restore": restore,
+        "export": export,
+        "import": take_in,
+    }
     for name, answer in answers.items():
         page.route(re.compile(rf"/xprof-nb/api/v1/{name}(\?|$)"), answer)
 

@@ -113,6 +113,7 @@ def panel(browser, home, logdir):
         run_routes.answer_in_process(page, logdir)
         page.locator(".jp-Notebook .jp-Cell").first.wait_for()
         expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+        page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
         page.evaluate("jupyterapp.commands.execute('xprof-nb:open-panel')")
         made = Panel(page, logdir)
         made.server = server

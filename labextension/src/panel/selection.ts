@@ -48,5 +48,6 @@ export function kept(selection: Selection, before: readonly string[], now: reado
   }
   const index = selection.active === null ? 0 : before.indexOf(selection.active);
   const active = now[Math.max(0, Math.min(index, now.length - 1))] ?? null;
-  return { active, anchor, chosen: chosen.size === 0 && active !== null ? new Set([active]) : chosen };
+  const isEmptied = selection.chosen.size > 0 && chosen.size === 0;
+  return { active, anchor, chosen: isEmptied && active !== null ? new Set([active]) : chosen };
 }

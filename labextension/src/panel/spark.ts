@@ -19,6 +19,7 @@ export function spark({ busy, stepTimesPs }: Thumbnail, trans: TranslationBundle
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('class', 'jp-XprofRuns-spark');
   svg.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
+  svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('role', 'img');
   svg.setAttribute('aria-label', words({ busy, stepTimesPs }, trans));
   const title = document.createElementNS(SVG, 'title');

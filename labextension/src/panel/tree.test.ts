@@ -99,6 +99,7 @@ describe('selection', () => {
     expect(kept(only('c'), keys, ['a', 'b', 'd']).active).toBe('d');
     expect(kept(only('d'), keys, ['a', 'b']).active).toBe('b');
     expect(kept(only('a'), keys, [])).toEqual(NOTHING);
+    expect(kept(NOTHING, [], keys)).toEqual({ ...NOTHING, active: 'a' });
     expect([...kept(toggled(only('a'), 'b'), keys, ['b']).chosen]).toEqual(['b']);
   });
 });
