@@ -11,3 +11,18 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   node.append(...children);
   return node;
 }
+
+/** Make these the children of a node, those that are already there untouched. */
+export function setChildren(parent: Element, wanted: readonly Element[]): void {
+  const staying = new Set(wanted);
+  for (const child of [...parent.children]) {
+    if (!staying.has(child)) {
+      child.remove();
+    }
+  }
+  wanted.forEach((child, index) => {
+    if (parent.children[index] !== child) {
+      parent.insertBefore(child, parent.children[index] ?? null);
+    }
+  });
+}

@@ -65,6 +65,14 @@ describe('RunsApi', () => {
     expect(new URLSearchParams(client.exportUrl(path).split('?')[1]).get('run')).toBe(path);
   });
 
+  it('knows what the server can do once it was asked', async () => {
+    const { client } = served(json({ version: '0.1.0', api: 1 }), json({ capabilities: ['jobs'] }));
+    await client.askAbilities();
+    expect(client.canManage).toBe(false);
+    await client.askAbilities();
+    expect(client.canManage).toBe(true);
+  });
+
   it('changes, throws away and brings back', async () => {
     const trashed = [{ run: '/r', trash: '/l/.trash/1/r' }];
     const { client, seen } = served(json({}), json({ trashed }), json({ runs: ['/r'] }));

@@ -63,8 +63,20 @@ export interface ServerJob {
 export class RunsApi {
   private _etag = '';
   private _last: RunList | null = null;
+  private _canManage = false;
 
   constructor(private readonly _api: Pick<Api, 'request' | 'url'>) {}
+
+  /** Whether the server changes runs, draws thumbnails and says what it works on; false until it has been asked. */
+  get canManage(): boolean {
+    return this._canManage;
+  }
+
+  /** Ask what the server can do; one from before it could do more than answer does not say. */
+  async askAbilities(): Promise<void> {
+    const { capabilities } = record(await this._json('version', {}));
+    this._canManage = texts(capabilities).length > 0;
+  }
 
   /** The runs under the roots; the same object as the last time when nothing has changed. */
   async list(): Promise<RunList> {

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from xprof_nb import __version__
 from xprof_nb.runs import archive, manage
 
 
@@ -50,7 +51,12 @@ def answer_in_process(page, logdir: Path) -> None:
     def thumbnail(route):
         route.fulfill(json={"busy": [0.75, 0.5, 0.25, None], "step_time_ps": [2e9, 1e9, 3e9]})
 
+    def version(route):
+        route.fulfill(json={"version": __version__, "api": 1, "capabilities": ["runs", "jobs"]})
+
     answers = {
+        "version": version,
+        "jobs": lambda route: route.fulfill(json={"jobs": []}),
         "thumbnail": thumbnail,
         "run": change,
         "trash": discard,

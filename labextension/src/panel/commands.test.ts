@@ -39,6 +39,7 @@ describe('the commands of runs', () => {
   let commands: CommandRegistry;
   let chosen: RunEntry[];
   let logdir: string | null;
+  let canManage: boolean;
 
   beforeEach(() => {
     vi.clearAllMocks();
@@ -46,13 +47,15 @@ describe('the commands of runs', () => {
     commands.addCommand(CommandIDs.openRun, { execute: opened });
     inserter.isPossible = true;
     logdir = '/logs';
+    canManage = true;
     addRunCommands(
       {
         commands,
         trans,
         inserter: inserter as unknown as CodeInserter,
         manager: manager as unknown as RunManager,
-        allRuns: () => [A, B]
+        allRuns: () => [A, B],
+        canManage: () => canManage
       },
       { runs: () => chosen, logdir: () => logdir }
     );
@@ -87,6 +90,16 @@ describe('the commands of runs', () => {
     for (const id of [RunCommandIDs.insertCode, RunCommandIDs.compareWith, RunCommandIDs.import_]) {
       expect(commands.isEnabled(id), id).toBe(false);
     }
+  });
+
+  it('change nothing where the server cannot', () => {
+    chosen = [A];
+    canManage = false;
+    const { rename, editNote, editTags, export_, import_, discard } = RunCommandIDs;
+    for (const id of [rename, editNote, editTags, export_, import_, discard]) {
+      expect([commands.isVisible(id), commands.isEnabled(id)], id).toEqual([false, false]);
+    }
+    expect(commands.isEnabled(RunCommandIDs.open)).toBe(true);
   });
 
   it('have a label, a caption and arguments that are described', async () => {

@@ -27,8 +27,8 @@ export function addRunCommands(tools: Tools, chosen: Chosen): void {
       caption: deed.caption,
       icon: deed.icon,
       describedBy,
-      isVisible: (args) => deed.takes(runsOf(args).length),
-      isEnabled: (args) => isPossible(deed, runsOf(args).length),
+      isVisible: (args) => isFor(deed, runsOf(args).length),
+      isEnabled: (args) => isFor(deed, runsOf(args).length) && (deed.isPossible?.() ?? true),
       execute: (args) => deed.execute(runsOf(args))
     });
   }
@@ -68,13 +68,14 @@ function addOpenView({ commands, trans }: Tools, runsOf: (args: Arguments) => re
   });
 }
 
-function addImport({ commands, manager, trans }: Tools, chosen: Chosen): void {
+function addImport({ commands, manager, trans, canManage }: Tools, chosen: Chosen): void {
   commands.addCommand(RunCommandIDs.import_, {
     label: trans.__('Import…'),
     caption: trans.__('Put runs that were exported as zips into this log dir'),
     icon: fileUploadIcon,
     describedBy: { args: { type: 'object', properties: {} } },
-    isEnabled: () => chosen.logdir() !== null,
+    isVisible: canManage,
+    isEnabled: () => canManage() && chosen.logdir() !== null,
     execute: () => {
       const logdir = chosen.logdir();
       const input = document.createElement('input');
@@ -91,8 +92,8 @@ function addImport({ commands, manager, trans }: Tools, chosen: Chosen): void {
   });
 }
 
-function isPossible({ takes, isPossible: isPossibleNow }: Deed, count: number): boolean {
-  return takes(count) && (isPossibleNow?.() ?? true);
+function isFor({ takes, isOffered }: Deed, count: number): boolean {
+  return takes(count) && (isOffered?.() ?? true);
 }
 
 /** The runs that arguments name; null when they name none. */

@@ -28,6 +28,8 @@ export interface Tools {
   readonly manager: RunManager;
   /** All runs there are. */
   allRuns(): readonly RunEntry[];
+  /** Whether the server changes runs. */
+  canManage(): boolean;
 }
 
 export interface Deed {
@@ -36,6 +38,9 @@ export interface Deed {
   readonly icon: LabIcon;
   /** How many runs it is for. */
   takes(count: number): boolean;
+  /** Whether it can be done where this runs at all; yes when absent. */
+  isOffered?(): boolean;
+  /** Whether it can be done now; yes when absent. */
   isPossible?(): boolean;
   execute(runs: readonly RunEntry[]): unknown;
 }
@@ -98,8 +103,8 @@ function notebookDeeds({ inserter, trans, allRuns }: Tools): Readonly<Record<str
   };
 }
 
-function changingDeeds({ manager, trans }: Tools): Readonly<Record<string, Deed>> {
-  return {
+function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<string, Deed>> {
+  return withOffer(canManage, {
     [RunCommandIDs.rename]: {
       label: trans.__('Rename…'),
       caption: trans.__('Give the run another name'),
@@ -145,7 +150,7 @@ function changingDeeds({ manager, trans }: Tools): Readonly<Record<string, Deed>
       takes: some,
       execute: (runs) => manager.discard(runs)
     }
-  };
+  });
 }
 
 function copyingDeeds({ trans }: Tools): Readonly<Record<string, Deed>> {
@@ -166,6 +171,10 @@ function copyingDeeds({ trans }: Tools): Readonly<Record<string, Deed>> {
       execute: (runs) => copy(openCode(runs))
     }
   };
+}
+
+function withOffer(isOffered: () => boolean, deeds: Readonly<Record<string, Deed>>): Record<string, Deed> {
+  return Object.fromEntries(Object.entries(deeds).map(([id, deed]) => [id, { ...deed, isOffered }]));
 }
 
 /** The older run first: what changed is read from it to the newer one. */

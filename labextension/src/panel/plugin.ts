@@ -62,6 +62,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     const panel = new RunsPanel(
       model,
       api,
+      runsApi,
       trans,
       { tree, kernels, jobs: new JobList(runsApi, trans) },
       notebooks && ((code) => void inserter.insert(code))
@@ -79,7 +80,8 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       trans,
       inserter,
       manager: new RunManager(runsApi, trans, look),
-      allRuns: () => model.list?.runs ?? []
+      allRuns: () => model.list?.runs ?? [],
+      canManage: () => runsApi.canManage
     };
     addRunCommands(tools, {
       runs: () => tree.chosen,

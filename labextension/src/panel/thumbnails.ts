@@ -16,7 +16,7 @@ export class Thumbnails {
 
   /** `loaded` is called with the path of a run whose thumbnail has come. */
   constructor(
-    private readonly _api: Pick<RunsApi, 'thumbnail'>,
+    private readonly _api: Pick<RunsApi, 'thumbnail' | 'canManage'>,
     private readonly _loaded: (path: string) => void
   ) {}
 
@@ -45,7 +45,7 @@ export class Thumbnails {
 
   private _loadMissing(): void {
     for (const run of this._wanted) {
-      if (this._loading.size >= AT_ONCE) {
+      if (!this._api.canManage || this._loading.size >= AT_ONCE) {
         return;
       }
       const version = versionOf(run);

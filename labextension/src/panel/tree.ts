@@ -1,20 +1,20 @@
 /** The tree of runs on screen: an ARIA tree of which only the rows in sight are drawn. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { element } from '../dom';
+import { element, setChildren } from '../dom';
 import type { RunEntry, RunsApi } from '../runs_api';
-import { drawRow, drawThumbnail, linesOf, looksLike, updateAge } from './row';
-import { type Row, rowsOf } from './rows';
+import { type Layout, layOut, PADDING_PX } from './layout';
+import { drawRow, drawThumbnail, looksLike, updateAge } from './row';
+import type { Row } from './rows';
 import { extended, kept, moved, NOTHING, only, type Selection, toggled } from './selection';
 import type { RunGroup } from './sort';
 import { Thumbnails } from './thumbnails';
 import { goalOf, TypeAhead } from './tree_keys';
-import { inSight, offsetsOf, rowAt } from './visible';
+import { inSight, rowAt } from './visible';
 
 const REFRESH_AGES_MS = 30_000;
 const MORE_ROWS = 8;
 const LEAST_LINE_PX = 18;
 const LINE_PER_FONT = 1.4;
-const PADDING_PX = 8;
 const DRAG_AFTER_PX = 5;
 
 /** What a person asks for in the tree. */
@@ -37,9 +37,7 @@ export class RunTree {
   private readonly _ages: ReturnType<typeof setInterval>;
   private readonly _size = new ResizeObserver(() => this._measure());
   private _groups: readonly RunGroup[] = [];
-  private _rows: readonly Row[] = [];
-  private _keys: readonly string[] = [];
-  private _offsets: readonly number[] = [0];
+  private _layout: Layout = layOut([], new Set(), LEAST_LINE_PX);
   private _linePx = LEAST_LINE_PX;
   private _toggled: ReadonlySet<string> = new Set();
   private _selection: Selection = NOTHING;
@@ -48,7 +46,7 @@ export class RunTree {
 
   constructor(
     private readonly _trans: TranslationBundle,
-    api: Pick<RunsApi, 'thumbnail'>,
+    api: Pick<RunsApi, 'thumbnail' | 'canManage'>,
     private readonly _deeds: TreeDeeds
   ) {
     this._thumbnails = new Thumbnails(api, (path) => this._showThumbnail(path));
@@ -82,13 +80,13 @@ export class RunTree {
 
   /** The runs that are chosen, in the order of the rows; a host stands for its run. */
   get chosen(): RunEntry[] {
-    const rows = this._rows.filter(({ key }) => this._selection.chosen.has(key));
+    const rows = this._layout.rows.filter(({ key }) => this._selection.chosen.has(key));
     return [...new Set(rows.flatMap((row) => (row.kind === 'logdir' ? [] : [row.run])))];
   }
 
   /** The log dir of the row that has the keyboard; null before there is any row. */
   get logdir(): string | null {
-    const row = this._rows[this._activeIndex];
+    const row = this._layout.rows[this._activeIndex];
     return row === undefined ? null : row.kind === 'logdir' ? row.logdir : row.run.logdir;
   }
 
@@ -96,31 +94,27 @@ export class RunTree {
   show(groups: readonly RunGroup[]): void {
     this._groups = groups;
     const top = this.node.scrollTop;
-    const first = rowAt(this._offsets, top);
-    const below = top - (this._offsets[first] ?? 0);
-    const firstKey = this._keys[first];
+    const first = rowAt(this._layout.offsets, top);
+    const below = top - (this._layout.offsets[first] ?? 0);
+    const firstKey = this._layout.keys[first];
     this._layOut();
-    const now = top > 0 && firstKey !== undefined ? this._keys.indexOf(firstKey) : -1;
+    const now = top > 0 && firstKey !== undefined ? this._layout.keys.indexOf(firstKey) : -1;
     this._draw();
     if (now >= 0) {
-      this.node.scrollTop = (this._offsets[now] ?? 0) + below;
+      this.node.scrollTop = (this._layout.offsets[now] ?? 0) + below;
       this._draw();
     }
   }
 
   private get _activeIndex(): number {
-    return this._selection.active === null ? -1 : this._keys.indexOf(this._selection.active);
+    return this._selection.active === null ? -1 : this._layout.keys.indexOf(this._selection.active);
   }
 
   private _layOut(): void {
-    const before = this._keys;
-    this._rows = rowsOf(this._groups, this._toggled);
-    this._keys = this._rows.map(({ key }) => key);
-    this._selection = kept(this._selection, before, this._keys);
-    this._offsets = offsetsOf(
-      this._rows.map((row) => linesOf(row) * this._linePx + (row.kind === 'host' ? 0 : PADDING_PX))
-    );
-    this._sheet.style.height = `${this._offsets.at(-1)}px`;
+    const before = this._layout.keys;
+    this._layout = layOut(this._groups, this._toggled, this._linePx);
+    this._selection = kept(this._selection, before, this._layout.keys);
+    this._sheet.style.height = `${this._layout.offsets.at(-1)}px`;
   }
 
   private _measure(): void {
@@ -136,7 +130,7 @@ export class RunTree {
 
   private _draw(): void {
     const { scrollTop, clientHeight } = this.node;
-    const [start, end] = inSight(this._offsets, scrollTop, clientHeight, MORE_ROWS);
+    const [start, end] = inSight(this._layout.offsets, scrollTop, clientHeight, MORE_ROWS);
     const active = this._activeIndex;
     const indexes = Array.from({ length: end - start }, (_, index) => start + index);
     if (active >= 0 && active < start) {
@@ -161,12 +155,12 @@ export class RunTree {
       this.node.setAttribute('aria-activedescendant', activeNode.id);
     }
     this._thumbnails.want(
-      this._rows.slice(start, end).flatMap((row) => (row.kind === 'run' ? [row.run] : []))
+      this._layout.rows.slice(start, end).flatMap((row) => (row.kind === 'run' ? [row.run] : []))
     );
   }
 
   private _place(index: number, before: ReadonlyMap<string, Drawn>): void {
-    const row = this._rows[index];
+    const row = this._layout.rows[index];
     if (row === undefined) {
       return;
     }
@@ -174,7 +168,7 @@ export class RunTree {
     const thumbnail = row.kind === 'run' ? this._thumbnails.of(row.run) : { busy: [], stepTimesPs: [] };
     const node =
       old !== undefined && looksLike(old.row, row) ? old.node : drawRow(row, thumbnail, this._trans);
-    node.style.top = `${this._offsets[index]}px`;
+    node.style.top = `${this._layout.offsets[index]}px`;
     node.setAttribute('aria-posinset', String(row.position));
     node.setAttribute('aria-setsize', String(row.siblings));
     node.setAttribute('aria-selected', String(this._selection.chosen.has(row.key)));
@@ -204,7 +198,7 @@ export class RunTree {
   }
 
   private _reveal(index: number): void {
-    const [top, bottom] = [this._offsets[index], this._offsets[index + 1]];
+    const [top, bottom] = [this._layout.offsets[index], this._layout.offsets[index + 1]];
     if (top === undefined || bottom === undefined) {
       return;
     }
@@ -252,7 +246,7 @@ export class RunTree {
     } else if (target.classList.contains('jp-XprofRuns-twisty') && row.expanded !== null) {
       this._toggle([row]);
     } else if (event.shiftKey) {
-      this._select(extended(this._selection, this._keys, row.key));
+      this._select(extended(this._selection, this._layout.keys, row.key));
     } else if (event.ctrlKey || event.metaKey) {
       this._select(toggled(this._selection, row.key));
     } else {
@@ -323,7 +317,7 @@ export class RunTree {
   private _does(event: KeyboardEvent): boolean {
     const { key, shiftKey } = event;
     const isControl = event.ctrlKey || event.metaKey;
-    const row = this._rows[this._activeIndex];
+    const row = this._layout.rows[this._activeIndex];
     if (row === undefined) {
       return false;
     }
@@ -334,7 +328,7 @@ export class RunTree {
     } else if (key === ' ') {
       this._select(toggled(this._selection, row.key));
     } else if (isControl && key.toLowerCase() === 'a') {
-      const runs = this._rows.filter(({ kind }) => kind === 'run').map((each) => each.key);
+      const runs = this._layout.rows.filter(({ kind }) => kind === 'run').map((each) => each.key);
       this._select({ ...this._selection, chosen: new Set(runs) });
     } else {
       return this._goes(event, isControl);
@@ -345,37 +339,26 @@ export class RunTree {
   private _goes({ key, shiftKey }: KeyboardEvent, isControl: boolean): boolean {
     const index = this._activeIndex;
     const pageRows = Math.max(1, Math.floor(this.node.clientHeight / (2 * this._linePx + PADDING_PX)));
-    const goal = goalOf(key, this._rows, index, pageRows);
+    const goal = goalOf(key, this._layout.rows, index, pageRows);
     if (goal !== null && typeof goal === 'object') {
       this._toggle(goal.toggle);
       return true;
     }
     const isLetter = key.length === 1 && !isControl;
     const target =
-      goal ?? (isLetter ? this._typeAhead.type(key, this._rows, index, performance.now()) : null);
-    const next = target === null ? undefined : this._keys[target];
+      goal ?? (isLetter ? this._typeAhead.type(key, this._layout.rows, index, performance.now()) : null);
+    const next = target === null ? undefined : this._layout.keys[target];
     if (next === undefined) {
       return isLetter;
     }
     const [go, hold] = [() => only(next), () => moved(this._selection, next)];
     this._select(
-      shiftKey && goal !== null ? extended(this._selection, this._keys, next) : isControl ? hold() : go()
+      shiftKey && goal !== null
+        ? extended(this._selection, this._layout.keys, next)
+        : isControl
+          ? hold()
+          : go()
     );
     return true;
   }
-}
-
-/** Make these the children of a node, those that are already there untouched. */
-function setChildren(parent: Element, wanted: readonly Element[]): void {
-  const staying = new Set(wanted);
-  for (const child of [...parent.children]) {
-    if (!staying.has(child)) {
-      child.remove();
-    }
-  }
-  wanted.forEach((child, index) => {
-    if (parent.children[index] !== child) {
-      parent.insertBefore(child, parent.children[index] ?? null);
-    }
-  });
 }

@@ -7,6 +7,7 @@ import { showFailure } from '@xprof-nb/views';
 import type { Api } from '../api';
 import { element } from '../dom';
 import { xprofIcon } from '../icon';
+import type { RunsApi } from '../runs_api';
 import { PANEL_ID } from '../tokens';
 import { versionWarning } from '../version';
 import { emptyState } from './empty';
@@ -34,6 +35,7 @@ export class RunsPanel extends Widget {
   constructor(
     private readonly _model: RunsModel,
     private readonly _api: Api,
+    private readonly _runs: Pick<RunsApi, 'askAbilities' | 'canManage'>,
     private readonly _trans: TranslationBundle,
     private readonly _parts: Parts,
     private readonly _insert: ((code: string) => void) | null
@@ -78,9 +80,8 @@ export class RunsPanel extends Widget {
   }
 
   protected override onAfterShow(_message: Message): void {
-    this._look();
     this._parts.kernels.start();
-    this._parts.jobs.start();
+    void this._start();
     void this._checkVersion();
   }
 
@@ -94,6 +95,17 @@ export class RunsPanel extends Widget {
     this._model.pause();
     this._parts.kernels.stop();
     this._parts.jobs.stop();
+  }
+
+  private async _start(): Promise<void> {
+    // Whatever keeps the server from saying so, the look at its runs says it.
+    await this._runs.askAbilities().catch(() => undefined);
+    if (this.isVisible) {
+      this._look();
+      if (this._runs.canManage) {
+        this._parts.jobs.start();
+      }
+    }
   }
 
   private _look(): void {
