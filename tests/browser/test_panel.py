@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,28 +15,16 @@ from tests.browser import lab as labs
 from tests.browser import run_routes
 from tests.browser.axe import expect_accessible
 from tests.browser.conftest import shoot, watched
-from xprof_nb.runs import archive, sidecar
-from xprof_nb.runs.sidecar import Sidecar
+from tests.browser.panel import Panel, add_run
+from xprof_nb.runs import archive
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 NOTEBOOK = "notes.ipynb"
 HOSTILE = "<img src=x onerror=alert(1)>"
-DEVICES = ({"kind": "TPU v6 lite", "platform": "tpu", "id": 0}, {"kind": "TPU v6 lite", "platform": "tpu", "id": 1})
 REFRESH_SECONDS = 2
 MANY = 10_000
 RUNS = "**/xprof-nb/api/v1/runs*"
-
-
-def add_run(logdir: Path, profile: Path, name: str, hosts=("worker-0",), hours_ago=1.0, **about) -> Path:
-    """Make a run of a real profile, with what its capture would have recorded."""
-    folder = logdir / "plugins" / "profile" / name
-    folder.mkdir(parents=True)
-    for host in hosts:
-        (folder / f"{host}.xplane.pb").hardlink_to(profile)
-    started = datetime.now(UTC) - timedelta(hours=hours_ago)
-    sidecar.write(folder, Sidecar(name=name, started=started, duration_s=1.25, devices=DEVICES, **about))
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -58,47 +45,6 @@ def logdir(profile, tmp_path_factory) -> Path:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Notes")])
     nbformat.write(book, folder.parent / NOTEBOOK)
     return folder
-
-
-class Panel:
-    """The panel as a person finds and uses it."""
-
-    def __init__(self, page, logdir: Path) -> None:
-        self.page, self.logdir = page, logdir
-        self.area = page.locator(".jp-XprofPanel")
-        self.tree = page.get_by_role("tree", name="Profiled runs")
-        self.search = self.area.get_by_role("searchbox")
-        self.names = self.tree.locator(".jp-XprofRuns-run .jp-XprofRuns-name")
-
-    def row(self, name: str):
-        exactly = self.page.locator(".jp-XprofRuns-name", has_text=re.compile(f"^{re.escape(name)}$"))
-        return self.tree.get_by_role("treeitem").filter(has=exactly)
-
-    def choose(self, name: str, *others: str) -> None:
-        self.row(name).click()
-        for other in others:
-            self.row(other).click(modifiers=["Control"])
-
-    def menu(self, *items: str) -> None:
-        """Choose from the menu of what is chosen, submenus by their items in turn."""
-        self.tree.locator('[role=treeitem][aria-selected="true"]').last.click(button="right")
-        for item in items:
-            label = self.page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{re.escape(item)}$"))
-            label.filter(visible=True).click()
-
-    def answer(self, button: str, text: str | None = None) -> None:
-        """Fill and close the dialog that asks."""
-        dialog = self.page.locator(".jp-Dialog")
-        if text is not None:
-            dialog.locator("input, textarea").first.fill(text)
-        dialog.get_by_role("button", name=button).click()
-        expect(dialog).to_have_count(0)
-
-    def refresh(self) -> None:
-        self.page.evaluate("jupyterapp.commands.execute('xprof-nb:refresh-runs')")
-
-    def find(self, words: str) -> None:
-        self.search.fill(words)
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +117,7 @@ def test_the_tree_says_what_is_known_of_each_run(panel, screenshot):
 def test_a_search_finds_by_what_it_names(panel, words, found):
     panel.find(words)
     expect(panel.names).to_have_text(found)
+    expect(panel.area.get_by_role("status").filter(visible=True)).to_contain_text(f"{len(found)} of 3 runs.")
     if not found:
         expect(panel.area).to_contain_text(f"No run matches “{words}”.")
 

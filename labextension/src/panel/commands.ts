@@ -7,7 +7,7 @@ import { texts, VIEWS } from '@xprof-nb/views';
 import { xprofIcon } from '../icon';
 import type { RunEntry } from '../runs_api';
 import { CommandIDs, RunCommandIDs } from '../tokens';
-import { type Deed, deedsOf, type Tools } from './deeds';
+import { type Deed, deedsOf, few, type Tools } from './deeds';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ function addOpenView({ commands, trans }: Tools, runsOf: (args: Arguments) => re
     label: (args) => capitalized(labelOf(args)),
     caption: (args) => trans.__('Open the run at its %1', labelOf(args)),
     describedBy: { args: { type: 'object', properties: { ...properties, view } } },
-    isEnabled: (args) => runsOf(args).length > 0,
+    isEnabled: (args) => few(runsOf(args).length),
     execute: (args) => {
       for (const { path, run } of runsOf(args)) {
         const state = { shown: { view: String(args.view) }, made: {} };

@@ -48,6 +48,8 @@ export interface Deed {
 const one = (count: number) => count === 1;
 const two = (count: number) => count === 2;
 const some = (count: number) => count > 0;
+/** As many as a person wants tabs or downloads at once. */
+export const few = (count: number) => count > 0 && count <= 10;
 
 export function deedsOf(tools: Tools): Readonly<Record<string, Deed>> {
   return { ...openingDeeds(tools), ...notebookDeeds(tools), ...changingDeeds(tools), ...copyingDeeds(tools) };
@@ -59,7 +61,7 @@ function openingDeeds({ commands, trans }: Tools): Readonly<Record<string, Deed>
       label: trans.__('Open'),
       caption: trans.__('Open all views of the run'),
       icon: xprofIcon,
-      takes: some,
+      takes: few,
       execute: (runs) => {
         for (const { path, run } of runs) {
           void commands.execute(CommandIDs.openRun, { path, name: run });
@@ -140,7 +142,7 @@ function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<st
       label: trans.__('Export as Zip'),
       caption: trans.__('Download the files of the run'),
       icon: downloadIcon,
-      takes: some,
+      takes: few,
       execute: (runs) => manager.export(runs)
     },
     [RunCommandIDs.discard]: {

@@ -9,6 +9,8 @@ const DAY = 24 * HOUR;
 const SHOW_DATE_AFTER = 30 * DAY;
 const PS_PER_S = 1e12;
 const CAPTURED = 'captured';
+/** Of a note, beside a run. */
+export const MOST_LETTERS = 500;
 
 /** `3 min ago`; the date once it is more than a month. */
 export function ago(then: Date, now: Date, trans: TranslationBundle): string {
@@ -54,5 +56,7 @@ function originName(origin: string, trans: TranslationBundle): string {
 export function exactly(run: RunEntry): string {
   const started = run.started?.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'medium' });
   const bytes = Number.isFinite(run.bytes) ? format.exact(run.bytes, 'bytes') : '';
-  return [run.path, started, bytes, run.origin, run.tags.join(', '), run.note].filter(Boolean).join('\n');
+  return [run.path, started, bytes, run.origin, run.tags.join(', '), run.note.slice(0, MOST_LETTERS)]
+    .filter(Boolean)
+    .join('\n');
 }

@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { element } from '../dom';
 import type { RunEntry, Thumbnail } from '../runs_api';
-import { ago, exactly, facts } from './facts';
+import { ago, exactly, facts, MOST_LETTERS } from './facts';
 import type { Row } from './rows';
 import { spark } from './spark';
 
@@ -94,7 +94,7 @@ function contentOf(row: Row, trans: TranslationBundle): Node[] {
         'div',
         'jp-XprofRuns-said',
         ...run.tags.map((tag) => tagOf(tag, trans)),
-        element('span', 'jp-XprofRuns-note', run.note)
+        element('span', 'jp-XprofRuns-note', run.note.slice(0, MOST_LETTERS))
       )
     );
   }

@@ -28,7 +28,7 @@ export interface Parts {
 export class RunsPanel extends Widget {
   private readonly _warning = element('div', 'jp-XprofPanel-warning');
   private readonly _said = element('div', 'jp-XprofPanel-said');
-  private readonly _cut = element('p', 'jp-mod-faint');
+  private readonly _status = element('p', 'jp-XprofPanel-status jp-mod-faint');
   private readonly _search = element('input', 'jp-XprofPanel-filter');
   private readonly _refreshButton = element('button', 'jp-XprofPanel-button');
 
@@ -52,8 +52,8 @@ export class RunsPanel extends Widget {
     this._warning.setAttribute('role', 'status');
     this._said.append(element('p', 'jp-mod-faint', _trans.__('Looking for runs…')));
     tree.node.hidden = true;
-    this._cut.hidden = true;
-    const body = element('div', 'jp-XprofPanel-body', this._said, tree.node, this._cut);
+    this._status.setAttribute('role', 'status');
+    const body = element('div', 'jp-XprofPanel-body', this._said, tree.node, this._status);
     this.node.append(this._header(), this._warning, kernels.node, jobs.node, body);
     _model.changed.connect(this._draw, this);
   }
@@ -178,16 +178,23 @@ export class RunsPanel extends Widget {
     this._said.replaceChildren(...said);
     this._parts.tree.node.hidden = groups.length === 0;
     this._parts.tree.show(groups);
-    this._cut.textContent = this._whatIsMissing();
-    this._cut.hidden = this._cut.textContent === '';
+    this._status.textContent = this._statusWords();
   }
 
-  private _whatIsMissing(): string {
-    const { list, groups } = this._model;
-    if (list?.truncated) {
-      return this._trans.__('There are more runs than were searched: point a log dir nearer to them.');
-    }
-    return list?.scanning && groups.length > 0 ? this._trans.__('Still looking for runs…') : '';
+  /** How many runs are found, and why there may be more. */
+  private _statusWords(): string {
+    const { list, groups, search } = this._model;
+    const found = groups.reduce((sum, { runs }) => sum + runs.length, 0);
+    const total = list?.runs.length ?? 0;
+    return [
+      search.trim() && total > 0 ? this._trans.__('%1 of %2 runs.', found, total) : '',
+      list?.scanning && total > 0 ? this._trans.__('Still looking for runs…') : '',
+      list?.truncated
+        ? this._trans.__('There are more runs than were searched: point a log dir nearer to them.')
+        : ''
+    ]
+      .filter(Boolean)
+      .join(' ');
   }
 
   private _absence(count: number, roots: readonly string[], scanning: boolean, search: string): HTMLElement {
