@@ -68,10 +68,7 @@ def _tag(data: int, pos: int, end: int) -> tuple[int, int, int]:
 
 @njit
 def _length(data: int, pos: int, end: int) -> tuple[int, int]:
-    """Return the size of a length-delimited field, and the position of its first byte.
-
-    Protobuf reads no size of more than five bytes, though zeros may fill them.
-    """
+    """Return the size of a length-delimited field, in five bytes as protobuf has it, and its first byte's position."""
     size, after = _varint(data, pos, end)
     if after - pos > 5:
         return size, _fail(codes.LONG_SIZE, pos)

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from xprof_nb import queries, snapshot
+from xprof_nb.analysis.timeline.busy import STRETCHES
 from xprof_nb.model import columns
 from xprof_nb.runs.opening import open_data
-from xprof_nb.snapshot.thumbnail import MOST_STEPS, STRETCHES
+from xprof_nb.snapshot.thumbnail import MOST_STEPS
 
 QUESTIONS = [
     ("ops", {}),

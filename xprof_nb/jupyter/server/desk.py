@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__
-from xprof_nb.formats.warm import warm
 from xprof_nb.jupyter.server.cache import ProfileCache
 from xprof_nb.jupyter.server.paths import ForbiddenPathError, Roots
 from xprof_nb.jupyter.server.questions import Answered, Question, Terms
@@ -30,6 +29,8 @@ class Desk:
     def __init__(self, terms: Terms) -> None:
         self.roots = Roots(terms.base, terms.folders)
         self._cache = ProfileCache(terms.cache_bytes, _open)
+        from xprof_nb.formats.warm import warm  # noqa: PLC0415
+
         warm()
 
     def answer(self, question: Question) -> Answered:
