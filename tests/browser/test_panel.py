@@ -277,8 +277,10 @@ def test_ten_thousand_runs_stay_fluid(panel):
         for number in range(MANY)
     ]
     page = panel.page
-    page.route(RUNS, lambda route: route.fulfill(json={"runs": rows, "roots": ["/many"], "truncated": False}))
+    found = {"runs": rows, "roots": ["/many"], "truncated": False, "scanning": True}
+    page.route(RUNS, lambda route: route.fulfill(json=found, headers={"ETag": '"many"'}))
     panel.refresh()
+    expect(panel.area.get_by_role("status").filter(visible=True)).to_contain_text("Still looking for runs…")
     expect(panel.names.first).to_have_text("run-00000")
     panel.names.first.click()
     page.keyboard.press("End")
@@ -333,6 +335,19 @@ def test_an_empty_panel_teaches_the_first_capture(panel, screenshot):
     page.unroute(RUNS)
     panel.refresh()
     expect(panel.names.first).to_be_visible()
+
+
+def test_a_server_without_the_extension_is_named_with_its_cure(panel):
+    page = panel.page
+    page.route(RUNS, lambda route: route.fulfill(status=404, body="<html>"))
+    panel.refresh()
+    failure = panel.area.get_by_role("alert")
+    expect(failure).to_contain_text("The Jupyter server has no xprof_nb extension.")
+    expect(failure).to_contain_text("Install xprof-nb into the environment that runs JupyterLab and restart it.")
+    expect(panel.row("baseline")).to_be_visible()
+    page.unroute(RUNS)
+    failure.get_by_role("button").click()
+    expect(failure).to_have_count(0)
 
 
 def test_it_follows_the_theme(panel, screenshot):
