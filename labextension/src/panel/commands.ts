@@ -58,7 +58,7 @@ function addOpenView({ commands, trans }: Tools, runsOf: (args: Arguments) => re
     label: (args) => capitalized(labelOf(args)),
     caption: (args) => trans.__('Open the run at its %1', labelOf(args)),
     describedBy: { args: { type: 'object', properties: { ...properties, view } } },
-    isEnabled: (args) => few(runsOf(args).length),
+    isEnabled: (args) => few(runsOf(args).length) && commands.hasCommand(CommandIDs.openRun),
     execute: (args) => {
       for (const { path, run } of runsOf(args)) {
         const state = { shown: { view: String(args.view) }, made: {} };

@@ -62,6 +62,7 @@ function openingDeeds({ commands, trans }: Tools): Readonly<Record<string, Deed>
       caption: trans.__('Open all views of the run'),
       icon: xprofIcon,
       takes: few,
+      isPossible: () => commands.hasCommand(CommandIDs.openRun),
       execute: (runs) => {
         for (const { path, run } of runs) {
           void commands.execute(CommandIDs.openRun, { path, name: run });

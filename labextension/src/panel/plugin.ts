@@ -50,7 +50,10 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       model.refresh().catch(() => undefined);
     };
     const openRun = (path: string, name: string) => {
-      void app.commands.execute(CommandIDs.openRun, { path, name });
+      // Whoever has switched off the plugin of documents lists runs all the same.
+      if (app.commands.hasCommand(CommandIDs.openRun)) {
+        void app.commands.execute(CommandIDs.openRun, { path, name });
+      }
     };
     const inserter = new CodeInserter(notebooks, app.commands, (id) => app.shell.activateById(id));
     const tree = new RunTree(trans, runsApi, {

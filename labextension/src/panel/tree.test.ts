@@ -262,11 +262,16 @@ describe('RunTree', () => {
       .querySelector('[data-tag]')
       ?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
     expect(deeds.searchTag).toHaveBeenCalledWith('base');
-    const pointer = (kind: string, clientX: number) =>
-      row('tagged').dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0, clientX, clientY: 0 }));
+    const pointer = (kind: string, clientX: number, buttons = 1) =>
+      row('tagged').dispatchEvent(
+        new PointerEvent(kind, { bubbles: true, button: 0, buttons, clientX, clientY: 0 })
+      );
     pointer('pointerdown', 0);
     pointer('pointermove', 3);
+    pointer('pointermove', 9, 0);
+    pointer('pointermove', 9);
     expect(deeds.drag).not.toHaveBeenCalled();
+    pointer('pointerdown', 0);
     pointer('pointermove', 9);
     expect(deeds.drag).toHaveBeenCalledTimes(1);
     expect(deeds.drag.mock.calls[0]?.[0]).toMatchObject([{ run: 'tagged' }]);

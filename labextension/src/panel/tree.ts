@@ -65,9 +65,6 @@ export class RunTree {
       this._pressed = event.button === 0 ? event : null;
     });
     this.node.addEventListener('pointermove', (event) => this._drag(event));
-    this.node.addEventListener('pointerup', () => {
-      this._pressed = null;
-    });
     this._size.observe(this.node);
     this._ages = setInterval(() => this._updateAges(), REFRESH_AGES_MS);
   }
@@ -284,7 +281,8 @@ export class RunTree {
   }
 
   private _drag(event: PointerEvent): void {
-    const pressed = this._pressed;
+    const pressed = event.buttons === 0 ? null : this._pressed;
+    this._pressed = pressed;
     if (
       pressed === null ||
       Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) < DRAG_AFTER_PX
