@@ -26,6 +26,8 @@ _HOMES = {
     "capture_from": "xprof_nb.api",
     "capture_tensorflow": "xprof_nb.api",
     "capture_torch_xla": "xprof_nb.api",
+    "sweep": "xprof_nb.tuning.sweep",
+    "Sweep": "xprof_nb.tuning.sweep",
     "ProfileError": "xprof_nb.errors",
 }
 __all__ = [*_HOMES]  # noqa: PLE0604

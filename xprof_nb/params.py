@@ -274,11 +274,6 @@ class TraceExportParams(TraceSelectionParams):
 
 
 @dataclass(frozen=True)
-class NoParams:
-    """A question about the whole of a run."""
-
-
-@dataclass(frozen=True)
 class TraceMarksParams(Filters):
     """Parameters of ``trace_marks``: the markers to keep instead of those there are, None to read them."""
 

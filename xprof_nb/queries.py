@@ -19,7 +19,6 @@ from xprof_nb.params import (
     GraphParams,
     GraphSearchParams,
     MemoryHoldersParams,
-    NoParams,
     OpDetailsParams,
     OpProfileParams,
     OpSpreadParams,
@@ -239,7 +238,7 @@ def _trace_export(profile: ProfileData, params: TraceExportParams) -> Answer:
     return _by_track(params, trace_export(profile, params.format, window, params.tracks, params.part))
 
 
-def _trace_busy(profile: ProfileData, _params: NoParams) -> Answer:
+def _trace_busy(profile: ProfileData, _params: Filters) -> Answer:
     from xprof_nb.analysis.timeline.busy import trace_busy
 
     return trace_busy(profile)
@@ -293,7 +292,7 @@ REGISTER: dict[str, Query] = {
         Query("trace_event", TraceEventParams, _trace_event),
         Query("trace_selection", TraceSelectionParams, _trace_selection),
         Query("trace_export", TraceExportParams, _trace_export),
-        Query("trace_busy", NoParams, _trace_busy),
+        Query("trace_busy", Filters, _trace_busy),
         Query("trace_marks", TraceMarksParams, _trace_marks, writes="markers"),
     )
 }

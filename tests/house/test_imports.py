@@ -30,6 +30,7 @@ ROOMS = {
     "result": "errors model queries | api trace views",
     "trace": "model result | analysis",
     "api": "errors model params queries result runs | capture trace",
+    "tuning": "errors model runs capture tuning | api views",
     "args": "errors model args",
     "doctor": "errors model runs capture doctor",
     "verbs": "errors model args api result runs views",

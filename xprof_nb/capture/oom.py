@@ -91,6 +91,11 @@ class Failure:
     largest: tuple[Allocation, ...] = ()
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, of a device or of the host."""
+    return isinstance(error, MemoryError) or _MARKS.search(str(error)[:LONGEST_TEXT]) is not None
+
+
 def read(text: str) -> Failure:
     """Return what a message says; of one that is not understood, nothing but the text."""
     text = text[:LONGEST_TEXT]

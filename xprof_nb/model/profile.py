@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xprof_nb.model.program import Program
     from xprof_nb.model.trace import HostTrace
 
-Origin = Literal["captured", "opened", "forecast"]
+Origin = Literal["captured", "opened", "forecast", "sweep"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,7 +130,8 @@ class _Reader:
 
 
 def _origin(metadata: Mapping[str, Any]) -> Origin:
-    return "captured" if metadata.get("origin") == "captured" else "opened"
+    origin = metadata.get("origin")
+    return "captured" if origin == "captured" else "sweep" if origin == "sweep" else "opened"
 
 
 def _with_peaks(trace: HostTrace, metadata: Mapping[str, Any]) -> HostTrace:

@@ -1,0 +1,1 @@
+"""Turning the knobs of a model and measuring what each setting gives."""

@@ -1,0 +1,120 @@
+"""What a sweep says in words, each with its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xprof_nb.model import units
+from xprof_nb.model.units import duration, listed, size
+from xprof_nb.tuning.advice import KNEE, Advice
+from xprof_nb.tuning.law import HIGH, LOW, Law
+from xprof_nb.tuning.point import DONE, OOM, SKIPPED, Point
+
+PS_PER_S = 1e12
+WITHIN = f"{HIGH - LOW} % interval"
+
+
+def sentence(advised: Advice, points: Sequence[Point], axis: str) -> str:
+    """Return the one thing to know."""
+    if advised.recommended is None:
+        failed = [point for point in points if point.note]
+        return f"No setting could be measured: {failed[0].note}" if failed else "Nothing was measured."
+    best = next(p for p in points if p.setting.get(axis) == advised.recommended and p.status == DONE)
+    rate = "" if best.items_per_s is None else f", {units.quantity(best.items_per_s, 'items/s')}"
+    return (
+        f"Use {axis} {_number(advised.recommended)}: step {_time(best.step_time_s)}{rate}{_why(advised, points, axis)}."
+    )
+
+
+def _why(advised: Advice, points: Sequence[Point], axis: str) -> str:
+    sizes = [float(point.setting[axis]) for point in points if point.status == DONE]
+    recommended = float(advised.recommended or 0)
+    stopped = any(point.status in (OOM, SKIPPED) and float(point.setting[axis]) > recommended for point in points)
+    if recommended >= max(sizes):
+        return ", the largest that fits" if stopped else ", the largest that was tried"
+    beyond = advised.largest is not None and advised.largest < max(sizes)
+    return ", the largest that leaves memory free" if beyond else "; larger ones bring no more"
+
+
+def remarks(advised: Advice, points: Sequence[Point], axis: str, reserve: float) -> Iterator[str]:
+    """Give what else follows from the points."""
+    if advised.step_law is not None:
+        yield f"A step takes {_law(advised.step_law, axis)}."
+    if advised.cliff is not None:
+        after, before = advised.cliff.after, advised.cliff.before
+        yield (
+            f"From {axis} {_number(advised.cliff.size)} on another law holds: {_time(after.per_item)} an item, not "
+            f"{_time(before.per_item)}. Something no longer fits where it did, a cache for instance."
+        )
+    elif advised.knee is not None and advised.step_law is not None:
+        low = _knee_of(advised.step_law.fixed_interval[0], advised.step_law.per_item_interval[1])
+        high = _knee_of(advised.step_law.fixed_interval[1], advised.step_law.per_item_interval[0])
+        yield (
+            f"Throughput reaches {KNEE:.0%} of the most this law allows at {axis} {_number(advised.knee)} "
+            f"({WITHIN} {_number(low)} to {_number(high)})."
+        )
+    yield from _about_kinds(advised, axis)
+    yield from _about_memory(advised, points, axis, reserve)
+    if advised.next_size is not None and advised.step_law is not None:
+        at = advised.next_size
+        now = float(advised.recommended or 1)
+        gain = (at / advised.step_law.at(at)) / (now / advised.step_law.at(now)) - 1
+        error = advised.step_law.error_fraction
+        yield f"Next to try: {axis} {at}, which the law predicts to bring {gain:.1%} more (its error is {error:.1%})."
+
+
+def _about_kinds(advised: Advice, axis: str) -> Iterator[str]:
+    for kind in advised.fixed_kinds:
+        law = advised.kind_laws[kind]
+        steps = advised.step_law
+        whole = sum(each.at(law.first) for each in advised.kind_laws.values())
+        if steps is None or not law.at(law.first) > 0.01 * whole:
+            continue
+        first, last = (law.at(n) / max(steps.at(n), 1e-300) for n in (law.first, law.last))
+        yield (
+            f"Time in {kind} work does not grow with {axis}: {_time(law.at(law.last))} a step, "
+            f"{first:.1%} of it at {_number(law.first)} and {last:.1%} at {_number(law.last)}."
+        )
+    growing = [kind for kind, law in advised.kind_laws.items() if law.grows]
+    largest = max(growing, key=lambda kind: advised.kind_laws[kind].per_item, default=None)
+    if largest is not None:
+        law = advised.kind_laws[largest]
+        low, high = law.per_item_interval
+        yield (
+            f"What grows most is {largest} work: {_time(law.per_item)} an item "
+            f"({WITHIN} {_time(low)} to {_time(high)})."
+        )
+
+
+def _about_memory(advised: Advice, points: Sequence[Point], axis: str, reserve: float) -> Iterator[str]:
+    limit = min((point.limit_bytes for point in points if point.limit_bytes), default=None)
+    if advised.memory is not None:
+        law = advised.memory
+        yield f"Memory is {size(law.fixed)} and {size(law.per_item)} an item."
+    if limit is None:
+        yield "How much memory a device has is not known here: give memory_limit_bytes= to have what fits predicted."
+    elif advised.largest is not None:
+        yield f"Up to {axis} {advised.largest} fit into {size(limit)} with {reserve:.0%} left free."
+    lost = [point for point in points if point.status == OOM]
+    if lost:
+        yield f"Memory ran out at {listed(f'{axis} {_number(float(point.setting[axis]))}' for point in lost)}."
+
+
+def _law(law: Law, axis: str) -> str:
+    low, high = law.per_item_interval
+    return (
+        f"{_time(law.fixed)} and {_time(law.per_item)} for each of {axis} ({WITHIN} {_time(law.fixed_interval[0])} to "
+        f"{_time(law.fixed_interval[1])}, and {_time(low)} to {_time(high)})"
+    )
+
+
+def _knee_of(fixed: float, per_item: float) -> float:
+    return KNEE / (1 - KNEE) * fixed / per_item if per_item > 0 else float("inf")
+
+
+def _time(seconds: float | None) -> str:
+    return duration(None if seconds is None else seconds * PS_PER_S)
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if abs(value) < 1e6 and value != int(value) else f"{value:.0f}" if value < 1e15 else "any"

@@ -1,0 +1,113 @@
+"""What a sweep has measured, kept in its log dir point by point: it goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from xprof_nb.errors import DamagedFileError, ProfileError
+from xprof_nb.runs.names import check_name
+from xprof_nb.tuning.grid import Setting
+from xprof_nb.tuning.point import Point
+
+FOLDER = "xprof-nb-sweeps"
+VERSION = 1
+LARGEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Store:
+    """The file of one sweep.
+
+    Attributes
+    ----------
+    definition
+        What its points depend on; those of another definition are not its own.
+    """
+
+    path: Path
+    definition: Mapping[str, Any]
+
+    def read(self) -> dict[str, Point]:
+        """Return the points that are kept, by `key` of their settings; none if the file is of another definition.
+
+        Raises
+        ------
+        DamagedFileError
+            It is no sweep's file.
+        """
+        try:
+            if self.path.stat().st_size > LARGEST_BYTES:
+                raise DamagedFileError("is too large for a sweep", file=self.path, hint="Move it away.")
+            kept = json.loads(self.path.read_text("utf-8"))
+            if kept["definition"] != json.loads(json.dumps(self.definition)):
+                return {}
+            points = [Point.from_json(point) for point in kept["points"]]
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except (ValueError, TypeError, KeyError, AttributeError) as damaged:
+            raise DamagedFileError(
+                f"is not what a sweep keeps ({damaged})", file=self.path, hint="Move it away to measure anew."
+            ) from damaged
+        return {key(point.setting): point for point in points}
+
+    def write(self, points: list[Point]) -> None:
+        """Replace the file, whole or not at all.
+
+        Raises
+        ------
+        ProfileError
+            It cannot be written.
+        """
+        kept = {
+            "version": VERSION,
+            "definition": self.definition,
+            "points": [point.to_json() for point in points],
+        }
+        aside = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(json.dumps(kept), "utf-8")
+            os.replace(aside, self.path)  # noqa: PTH105
+        except OSError as refused:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise ProfileError(
+                f"what the sweep measured cannot be kept ({refused.strerror or refused})",
+                file=self.path,
+                hint="Give another logdir=.",
+            ) from refused
+
+
+def store(logdir: Path, name: str, definition: Mapping[str, Any]) -> Store:
+    """Return the file of the sweep of a name.
+
+    Raises
+    ------
+    UsageError
+        The name cannot be a file's.
+    """
+    return Store(logdir / FOLDER / f"{check_name(name)}.json", definition)
+
+
+def definition_of(make_step: Callable[..., Any], **told: Any) -> dict[str, Any]:
+    """Return what tells one sweep from another: the code of its step, if it can be read, and how it is measured."""
+    try:
+        source = inspect.getsource(make_step)
+    except (OSError, TypeError):
+        source = getattr(make_step, "__qualname__", type(make_step).__qualname__)
+    code = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+    return {"make_step": getattr(make_step, "__name__", "step"), "code": code, **told}
+
+
+def key(setting: Setting) -> str:
+    """Return a setting as text, in the order of its names."""
+    return json.dumps(setting, sort_keys=True)
