@@ -50,6 +50,9 @@ export interface Trashed {
   readonly trash: string;
 }
 
+/** What a server may do beyond answering; one of an earlier version says nothing of it. */
+export type Ability = 'jobs' | 'manage' | 'thumbnails' | 'transfer';
+
 /** A question the server works on. */
 export interface ServerJob {
   readonly id: string;
@@ -63,19 +66,17 @@ export interface ServerJob {
 export class RunsApi {
   private _etag = '';
   private _last: RunList | null = null;
-  private _canManage = false;
+  private _abilities: ReadonlySet<string> = new Set();
 
   constructor(private readonly _api: Pick<Api, 'request' | 'url'>) {}
 
-  /** Whether the server changes runs, draws thumbnails and says what it works on; false until it has been asked. */
-  get canManage(): boolean {
-    return this._canManage;
+  /** Whether the server can do more than answer; false until it has been asked. */
+  can(ability: Ability): boolean {
+    return this._abilities.has(ability);
   }
 
-  /** Ask what the server can do; one from before it could do more than answer does not say. */
   async askAbilities(): Promise<void> {
-    const { capabilities } = record(await this._json('version', {}));
-    this._canManage = texts(capabilities).length > 0;
+    this._abilities = new Set(texts(record(await this._json('version', {})).capabilities));
   }
 
   /** The runs under the roots; the same object as the last time when nothing has changed. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,11 +13,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import lab as labs
-from tests.browser import run_routes
 from tests.browser.axe import expect_accessible
 from tests.browser.conftest import shoot, watched
 from tests.browser.panel import Panel, add_run
-from xprof_nb.runs import archive
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -56,7 +55,6 @@ def panel(browser, home, logdir):
     server.use_theme("JupyterLab Light")
     with watched(browser) as (open_page, _pages):
         page = open_page(server.page(NOTEBOOK), permissions=["clipboard-read", "clipboard-write"])
-        run_routes.answer_in_process(page, logdir)
         page.locator(".jp-Notebook .jp-Cell").first.wait_for()
         expect(page.locator("#jupyterlab-splash")).to_have_count(0)
         page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
@@ -98,10 +96,13 @@ def test_the_tree_says_what_is_known_of_each_run(panel, screenshot):
     expect(row.locator(".jp-XprofRuns-note")).to_have_text("before the rewrite")
     expect(panel.row("sweep-b8").locator(".jp-XprofRuns-facts")).to_contain_text("sweep · ")
     expect(panel.row("fused")).to_contain_text("2 hosts")
+    panel.row("fused").locator(".jp-XprofRuns-twisty").click()
+    expect(panel.tree.locator(".jp-XprofRuns-host")).to_have_text(["worker-0", "worker-1"])
     panel.choose("fused")
-    expect(row.locator("svg")).to_have_accessible_name("devices busy 50.0 % · step 2.00 ms")
+    expect(row.locator("svg")).to_have_accessible_name(re.compile(r"^devices busy [\d.]+ % · step [\d.]+ [mµ]?s$"))
     expect_accessible(panel.area, "the panel")
-    screenshot(panel.page, "panel-light")
+    screenshot(panel.page, "panel-runs-light")
+    panel.row("fused").locator(".jp-XprofRuns-twisty").click()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,9 @@ def test_a_run_is_exported_and_imported(panel, tmp_path):
     run = panel.logdir / "plugins" / "profile" / "baseline"
     assert parse_qs(urlsplit(downloading.value.url).query)["run"] == [str(run)]
     assert downloading.value.suggested_filename == "baseline.zip"
-    zipped = archive.export(run, tmp_path / "sent.zip")
+    zipped = tmp_path / "sent.zip"
+    downloading.value.save_as(zipped)
+    assert zipfile.ZipFile(zipped).read("baseline/worker-0.xplane.pb") == (run / "worker-0.xplane.pb").read_bytes()
     with panel.page.expect_file_chooser() as choosing:
         panel.menu("Import…")
     choosing.value.set_files(zipped)
@@ -356,4 +359,4 @@ def test_it_follows_the_theme(panel, screenshot):
     expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
     panel.choose("fused")
     expect_accessible(panel.area, "the dark panel")
-    screenshot(page, "panel-dark")
+    screenshot(page, "panel-runs-dark")

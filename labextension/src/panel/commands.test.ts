@@ -39,7 +39,7 @@ describe('the commands of runs', () => {
   let commands: CommandRegistry;
   let chosen: RunEntry[];
   let logdir: string | null;
-  let canManage: boolean;
+  let isAble: boolean;
 
   beforeEach(() => {
     vi.clearAllMocks();
@@ -47,7 +47,7 @@ describe('the commands of runs', () => {
     commands.addCommand(CommandIDs.openRun, { execute: opened });
     inserter.isPossible = true;
     logdir = '/logs';
-    canManage = true;
+    isAble = true;
     addRunCommands(
       {
         commands,
@@ -55,7 +55,7 @@ describe('the commands of runs', () => {
         inserter: inserter as unknown as CodeInserter,
         manager: manager as unknown as RunManager,
         allRuns: () => [A, B],
-        canManage: () => canManage
+        can: () => isAble
       },
       { runs: () => chosen, logdir: () => logdir }
     );
@@ -94,7 +94,7 @@ describe('the commands of runs', () => {
 
   it('change nothing where the server cannot', () => {
     chosen = [A];
-    canManage = false;
+    isAble = false;
     const { rename, editNote, editTags, export_, import_, discard } = RunCommandIDs;
     for (const id of [rename, editNote, editTags, export_, import_, discard]) {
       expect([commands.isVisible(id), commands.isEnabled(id)], id).toEqual([false, false]);

@@ -68,14 +68,14 @@ function addOpenView({ commands, trans }: Tools, runsOf: (args: Arguments) => re
   });
 }
 
-function addImport({ commands, manager, trans, canManage }: Tools, chosen: Chosen): void {
+function addImport({ commands, manager, trans, can }: Tools, chosen: Chosen): void {
   commands.addCommand(RunCommandIDs.import_, {
     label: trans.__('Import…'),
     caption: trans.__('Put runs that were exported as zips into this log dir'),
     icon: fileUploadIcon,
     describedBy: { args: { type: 'object', properties: {} } },
-    isVisible: canManage,
-    isEnabled: () => canManage() && chosen.logdir() !== null,
+    isVisible: () => can('transfer'),
+    isEnabled: () => can('transfer') && chosen.logdir() !== null,
     execute: () => {
       const logdir = chosen.logdir();
       const input = document.createElement('input');

@@ -12,7 +12,7 @@ import {
 } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import { xprofIcon } from '../icon';
-import type { RunEntry } from '../runs_api';
+import type { Ability, RunEntry } from '../runs_api';
 import { CommandIDs, RunCommandIDs } from '../tokens';
 import { askName, askNote, askOther, askTags } from './ask';
 import { compareCode, openCode } from './code';
@@ -28,8 +28,8 @@ export interface Tools {
   readonly manager: RunManager;
   /** All runs there are. */
   allRuns(): readonly RunEntry[];
-  /** Whether the server changes runs. */
-  canManage(): boolean;
+  /** What the server can do. */
+  can(ability: Ability): boolean;
 }
 
 export interface Deed {
@@ -106,13 +106,15 @@ function notebookDeeds({ inserter, trans, allRuns }: Tools): Readonly<Record<str
   };
 }
 
-function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<string, Deed>> {
-  return withOffer(canManage, {
+function changingDeeds({ manager, trans, can }: Tools): Readonly<Record<string, Deed>> {
+  const isOffered = () => can('manage');
+  return {
     [RunCommandIDs.rename]: {
       label: trans.__('Rename…'),
       caption: trans.__('Give the run another name'),
       icon: editIcon,
       takes: one,
+      isOffered,
       execute: async ([run]) => {
         const name = run && (await askName(run, trans));
         return run && name ? manager.change([run], () => ({ name })) : undefined;
@@ -123,6 +125,7 @@ function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<st
       caption: trans.__('Say what this run was about'),
       icon: editIcon,
       takes: one,
+      isOffered,
       execute: async ([run]) => {
         const note = run ? await askNote(run, trans) : null;
         return run && note !== null ? manager.change([run], () => ({ note })) : undefined;
@@ -133,6 +136,7 @@ function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<st
       caption: trans.__('Tag runs to find them by'),
       icon: tagIcon,
       takes: some,
+      isOffered,
       execute: async (runs) => {
         const common = commonTags(runs);
         const edited = await askTags(common, runs.length, trans);
@@ -144,6 +148,7 @@ function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<st
       caption: trans.__('Download the files of the run'),
       icon: downloadIcon,
       takes: few,
+      isOffered: () => can('transfer'),
       execute: (runs) => manager.export(runs)
     },
     [RunCommandIDs.discard]: {
@@ -151,9 +156,10 @@ function changingDeeds({ manager, trans, canManage }: Tools): Readonly<Record<st
       caption: trans.__('Move runs to the trash of their log dir, from where they can be restored'),
       icon: deleteIcon,
       takes: some,
+      isOffered,
       execute: (runs) => manager.discard(runs)
     }
-  });
+  };
 }
 
 function copyingDeeds({ trans }: Tools): Readonly<Record<string, Deed>> {
@@ -174,10 +180,6 @@ function copyingDeeds({ trans }: Tools): Readonly<Record<string, Deed>> {
       execute: (runs) => copy(openCode(runs))
     }
   };
-}
-
-function withOffer(isOffered: () => boolean, deeds: Readonly<Record<string, Deed>>): Record<string, Deed> {
-  return Object.fromEntries(Object.entries(deeds).map(([id, deed]) => [id, { ...deed, isOffered }]));
 }
 
 /** The older run first: what changed is read from it to the newer one. */

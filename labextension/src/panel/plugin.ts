@@ -8,7 +8,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { refreshIcon } from '@jupyterlab/ui-components';
 import { Api } from '../api';
 import { xprofIcon } from '../icon';
-import { RunsApi } from '../runs_api';
+import { type Ability, RunsApi } from '../runs_api';
 import { CommandIDs, PALETTE_CATEGORY, PANEL_ID, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
 import { openCode } from './code';
 import { addRunCommands, openViewMenu } from './commands';
@@ -84,7 +84,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       inserter,
       manager: new RunManager(runsApi, trans, look),
       allRuns: () => model.list?.runs ?? [],
-      canManage: () => runsApi.canManage
+      can: (ability: Ability) => runsApi.can(ability)
     };
     addRunCommands(tools, {
       runs: () => tree.chosen,

@@ -4,7 +4,8 @@ import type { RunEntry, RunsApi, Thumbnail } from '../runs_api';
 
 /** Scrolling past a run asks for nothing. */
 const REST_MS = 200;
-const AT_ONCE = 2;
+/** What a person opens must not wait for pictures. */
+const AT_ONCE = 1;
 const MOST_KEPT = 2_000;
 const NOTHING: Thumbnail = { busy: [], stepTimesPs: [] };
 
@@ -16,7 +17,7 @@ export class Thumbnails {
 
   /** `loaded` is called with the path of a run whose thumbnail has come. */
   constructor(
-    private readonly _api: Pick<RunsApi, 'thumbnail' | 'canManage'>,
+    private readonly _api: Pick<RunsApi, 'thumbnail' | 'can'>,
     private readonly _loaded: (path: string) => void
   ) {}
 
@@ -45,7 +46,7 @@ export class Thumbnails {
 
   private _loadMissing(): void {
     for (const run of this._wanted) {
-      if (!this._api.canManage || this._loading.size >= AT_ONCE) {
+      if (!this._api.can('thumbnails') || this._loading.size >= AT_ONCE) {
         return;
       }
       const version = versionOf(run);

@@ -132,7 +132,7 @@ describe('RunTree', () => {
   let tree: RunTree;
 
   beforeEach(() => {
-    tree = new RunTree(trans, { thumbnail, canManage: true }, deeds);
+    tree = new RunTree(trans, { thumbnail, can: () => true }, deeds);
     document.body.append(tree.node);
     tree.show(grouped(RUNS, 'newest'));
   });

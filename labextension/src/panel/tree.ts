@@ -46,7 +46,7 @@ export class RunTree {
 
   constructor(
     private readonly _trans: TranslationBundle,
-    api: Pick<RunsApi, 'thumbnail' | 'canManage'>,
+    api: Pick<RunsApi, 'thumbnail' | 'can'>,
     private readonly _deeds: TreeDeeds
   ) {
     this._thumbnails = new Thumbnails(api, (path) => this._showThumbnail(path));

@@ -35,7 +35,7 @@ export class RunsPanel extends Widget {
   constructor(
     private readonly _model: RunsModel,
     private readonly _api: Api,
-    private readonly _runs: Pick<RunsApi, 'askAbilities' | 'canManage'>,
+    private readonly _runs: Pick<RunsApi, 'askAbilities' | 'can'>,
     private readonly _trans: TranslationBundle,
     private readonly _parts: Parts,
     private readonly _insert: ((code: string) => void) | null
@@ -102,7 +102,7 @@ export class RunsPanel extends Widget {
     await this._runs.askAbilities().catch(() => undefined);
     if (this.isVisible) {
       this._look();
-      if (this._runs.canManage) {
+      if (this._runs.can('jobs')) {
         this._parts.jobs.start();
       }
     }
