@@ -64,3 +64,19 @@ class Panel:
 
     def find(self, words: str) -> None:
         self.search.fill(words)
+
+    def wait_until_kept(self, order: str, open_run: str) -> None:
+        """Wait until JupyterLab, which saves its state a while after a change, has saved how the panel stands."""
+        self.page.evaluate(
+            """async ([order, run]) => {
+                for (;;) {
+                    const { workspaces } = await (await fetch('/lab/api/workspaces')).json();
+                    const standing = workspaces.values[0]?.data['xprof-nb:panel'];
+                    if (standing?.order === order && standing.toggled.some(key => key.endsWith('/' + run))) {
+                        return;
+                    }
+                    await new Promise(resolve => setTimeout(resolve, 200));
+                }
+            }""",
+            [order, open_run],
+        )

@@ -360,3 +360,14 @@ def test_it_follows_the_theme(panel, screenshot):
     panel.choose("fused")
     expect_accessible(panel.area, "the dark panel")
     screenshot(page, "panel-runs-dark")
+
+
+def test_a_reload_keeps_the_order_and_what_is_open(panel):
+    page = panel.page
+    panel.area.get_by_label("Which runs come first").select_option("name")
+    panel.row("fused").locator(".jp-XprofRuns-twisty").click()
+    panel.wait_until_kept(order="name", open_run="fused")
+    page.reload()
+    expect(panel.names.first).to_have_text("baseline")
+    expect(panel.area.get_by_label("Which runs come first")).to_have_value("name")
+    expect(panel.tree.locator(".jp-XprofRuns-host")).to_have_text(["worker-0", "worker-1"])

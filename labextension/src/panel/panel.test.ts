@@ -6,6 +6,7 @@ import { NOW, run } from '../testing/runs';
 import { emptyState } from './empty';
 import { ago, exactly, facts } from './facts';
 import { RunsModel } from './model';
+import { readStanding } from './standing';
 
 const trans = nullTranslator.load('xprof_nb');
 
@@ -95,6 +96,22 @@ describe('RunsModel', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(list).toHaveBeenCalledTimes(2);
     vi.useRealTimers();
+  });
+});
+
+describe('readStanding', () => {
+  it.each([
+    [
+      { order: 'size', toggled: ['logdir:/x', 7] },
+      { order: 'size', toggled: ['logdir:/x'] }
+    ],
+    [
+      { order: '__proto__', toggled: {} },
+      { order: 'newest', toggled: [] }
+    ],
+    [null, { order: 'newest', toggled: [] }]
+  ])('%j', (kept, standing) => {
+    expect(readStanding(kept)).toEqual(standing);
   });
 });
 

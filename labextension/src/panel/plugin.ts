@@ -4,6 +4,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { refreshIcon } from '@jupyterlab/ui-components';
 import { Api } from '../api';
@@ -18,6 +19,7 @@ import { JobList } from './jobs';
 import { KernelList } from './kernels';
 import { RunManager } from './manage';
 import { RunsModel } from './model';
+import { keepStanding } from './standing';
 import { RunTree } from './tree';
 import { RunsPanel } from './widget';
 
@@ -32,7 +34,15 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   id: PluginIDs.panel,
   description: 'Lists the profiled runs under the configured log dirs in the side bar.',
   autoStart: true,
-  optional: [ILayoutRestorer, ICommandPalette, ILauncher, INotebookTracker, ISettingRegistry, ITranslator],
+  optional: [
+    ILayoutRestorer,
+    ICommandPalette,
+    ILauncher,
+    INotebookTracker,
+    ISettingRegistry,
+    IStateDB,
+    ITranslator
+  ],
   activate: (
     app: JupyterFrontEnd,
     restorer: ILayoutRestorer | null,
@@ -40,6 +50,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     launcher: ILauncher | null,
     notebooks: INotebookTracker | null,
     settings: ISettingRegistry | null,
+    state: IStateDB | null,
     translator: ITranslator | null
   ) => {
     const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
@@ -59,7 +70,8 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     const tree = new RunTree(trans, runsApi, {
       open: ({ path, run }) => openRun(path, run),
       searchTag: (tag) => panel.searchTag(tag),
-      drag: (runs, row, event) => startDrag(openCode(runs), row, event)
+      drag: (runs, row, event) => startDrag(openCode(runs), row, event),
+      toggled: () => panel.stood()
     });
     const kernels = new KernelList(app.serviceManager, trans, ({ path, name }) => openRun(path, name), look);
     const panel = new RunsPanel(
@@ -74,6 +86,9 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     restorer?.add(panel, PANEL_ID);
     if (settings !== null) {
       void followSettings(app, settings, panel, model);
+    }
+    if (state !== null) {
+      void keepStanding(state, PluginIDs.panel, panel);
     }
 
     returnFocus(app, tree.node);

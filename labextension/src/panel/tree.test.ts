@@ -127,7 +127,7 @@ describe('rows in sight', () => {
 });
 
 describe('RunTree', () => {
-  const deeds = { open: vi.fn(), searchTag: vi.fn(), drag: vi.fn() };
+  const deeds = { open: vi.fn(), searchTag: vi.fn(), drag: vi.fn(), toggled: vi.fn() };
   const thumbnail = vi.fn(async () => ({ busy: [1, 0.5], stepTimesPs: [] }));
   let tree: RunTree;
 
@@ -236,6 +236,15 @@ describe('RunTree', () => {
     expect(row('alpha')).toBe(drawn);
     expect(row('host-1')).toBe(host);
     expect(row('new').compareDocumentPosition(drawn) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+  });
+
+  it('is told how it stood, and tells', () => {
+    tree.toggled = ['logdir:/logs'];
+    expect(row('/logs').getAttribute('aria-expanded')).toBe('false');
+    expect(deeds.toggled).not.toHaveBeenCalled();
+    press('ArrowRight');
+    expect(deeds.toggled).toHaveBeenCalledTimes(1);
+    expect(tree.toggled).toEqual([]);
   });
 
   it('draws few rows of many', () => {

@@ -22,6 +22,8 @@ export interface TreeDeeds {
   open(run: RunEntry): void;
   searchTag(tag: string): void;
   drag(runs: readonly RunEntry[], row: HTMLElement, event: PointerEvent): void;
+  /** Rows were opened or closed. */
+  toggled(): void;
 }
 
 interface Drawn {
@@ -85,6 +87,17 @@ export class RunTree {
   get logdir(): string | null {
     const row = this._layout.rows[this._activeIndex];
     return row === undefined ? null : row.kind === 'logdir' ? row.logdir : row.run.logdir;
+  }
+
+  /** Log dirs that are closed and runs that are open. */
+  get toggled(): readonly string[] {
+    return [...this._toggled];
+  }
+
+  set toggled(keys: readonly string[]) {
+    this._toggled = new Set(keys);
+    this._layOut();
+    this._draw();
   }
 
   /** Show other runs: what is chosen, open and in sight stays so. */
@@ -214,9 +227,8 @@ export class RunTree {
         next.add(key);
       }
     }
-    this._toggled = next;
-    this._layOut();
-    this._draw();
+    this.toggled = [...next];
+    this._deeds.toggled();
   }
 
   private _act(row: Row): void {

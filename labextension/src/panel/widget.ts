@@ -16,6 +16,7 @@ import type { KernelList } from './kernels';
 import type { RunsModel } from './model';
 import { tagSearch } from './search';
 import { ORDERS, type Order } from './sort';
+import type { Standing } from './standing';
 import type { RunTree } from './tree';
 
 /** What the panel is made of. */
@@ -30,7 +31,9 @@ export class RunsPanel extends Widget {
   private readonly _said = element('div', 'jp-XprofPanel-said');
   private readonly _status = element('p', 'jp-XprofPanel-status jp-mod-faint');
   private readonly _search = element('input', 'jp-XprofPanel-filter');
+  private readonly _order = element('select', 'jp-XprofPanel-order');
   private readonly _refreshButton = element('button', 'jp-XprofPanel-button');
+  private _onStanding: () => void = () => undefined;
 
   constructor(
     private readonly _model: RunsModel,
@@ -56,6 +59,26 @@ export class RunsPanel extends Widget {
     const body = element('div', 'jp-XprofPanel-body', this._said, tree.node, this._status);
     this.node.append(this._header(), this._warning, kernels.node, jobs.node, body);
     _model.changed.connect(this._draw, this);
+  }
+
+  /** Which runs come first, and what is open. */
+  get standing(): Standing {
+    return { order: this._model.order, toggled: this._parts.tree.toggled };
+  }
+
+  set standing({ order, toggled }: Standing) {
+    this._order.value = order;
+    this._model.order = order;
+    this._parts.tree.toggled = toggled;
+  }
+
+  onStanding(listener: () => void): void {
+    this._onStanding = listener;
+  }
+
+  /** Tell that the panel stands otherwise than before. */
+  stood(): void {
+    this._onStanding();
   }
 
   /** Show the runs with a tag. */
@@ -154,12 +177,13 @@ export class RunsPanel extends Widget {
       size: this._trans.__('Largest'),
       duration: this._trans.__('Longest')
     };
-    const orders = element('select', 'jp-XprofPanel-order');
+    const orders = this._order;
     orders.setAttribute('aria-label', this._trans.__('Which runs come first'));
     orders.append(...ORDERS.map((order) => new Option(labels[order], order)));
     orders.addEventListener('change', () => {
       this._parts.tree.node.scrollTop = 0;
       this._model.order = ORDERS[orders.selectedIndex] ?? 'newest';
+      this.stood();
     });
     return orders;
   }
