@@ -82,11 +82,15 @@ export class Batch {
     this._letter(pen, this._look);
   }
 
-  private _addPiece({ boxes, rows, from, to, y, height, isMatching }: Piece): void {
+  private _addPiece(piece: Piece): void {
+    const { boxes, rows, from, to, isMatching } = piece;
     const { scale, pixel } = this._look as Look;
     const left = Math.max(0, scale.x(from));
     const right = Math.min(scale.width, scale.x(to));
+    const weight = (row: number) => (isMatching?.(row) ? Number.POSITIVE_INFINITY : boxes.busyTime(row));
     let drawnTo = Number.NEGATIVE_INFINITY;
+    // What is no wider than a pixel has it to itself: the heaviest of those on it. A wider box begins beside it.
+    let narrow = -1;
     for (let row = boxes.firstAfter(rows, from); row < rows.to; row++) {
       const start = boxes.start[row] as number;
       if (start >= to) {
@@ -94,20 +98,35 @@ export class Batch {
       }
       const x0 = snapped(Math.max(left, scale.x(start)), pixel);
       const x1 = Math.max(x0 + pixel, snapped(Math.min(right, scale.x(boxes.end[row] as number)), pixel));
-      // What is narrower than a pixel and lies on one that is taken would not be seen.
       if (x1 <= drawnTo) {
+        narrow = narrow >= 0 && weight(row) > weight(narrow) ? row : narrow;
         continue;
       }
-      drawnTo = x1;
-      const width = x1 - x0;
-      const colour = boxes.colour[row] as number;
-      const isDim = isMatching !== null && !isMatching(row);
-      const strength = strengthOf(boxes, row) + (isDim ? NOT_MATCHING : 0);
-      const gap = width > WIDE_ENOUGH_FOR_GAP_PX ? pixel : 0;
-      this._list(colour * STRENGTHS.length + strength).push(x0, y, width - gap, height);
-      if (width >= WIDE_ENOUGH_FOR_TEXT_PX && strength === FULL && boxes.count(row) === 1) {
-        this._names.push({ text: boxes.name(row), colour, x: x0, y: y + height / 2, width });
+      if (narrow >= 0) {
+        this._addBox(piece, narrow, drawnTo - pixel, drawnTo);
       }
+      const free = Math.max(x0, drawnTo);
+      const isNarrow = x1 - free < 1.5 * pixel;
+      if (!isNarrow) {
+        this._addBox(piece, row, free, x1);
+      }
+      narrow = isNarrow ? row : -1;
+      drawnTo = x1;
+    }
+    if (narrow >= 0) {
+      this._addBox(piece, narrow, drawnTo - pixel, drawnTo);
+    }
+  }
+
+  private _addBox({ boxes, y, height, isMatching }: Piece, row: number, x: number, end: number): void {
+    const width = end - x;
+    const colour = boxes.colour[row] as number;
+    const isDim = isMatching !== null && !isMatching(row);
+    const strength = strengthOf(boxes, row) + (isDim ? NOT_MATCHING : 0);
+    const gap = width > WIDE_ENOUGH_FOR_GAP_PX ? (this._look as Look).pixel : 0;
+    this._list(colour * STRENGTHS.length + strength).push(x, y, width - gap, height);
+    if (width >= WIDE_ENOUGH_FOR_TEXT_PX && strength === FULL && boxes.count(row) === 1) {
+      this._names.push({ text: boxes.name(row), colour, x, y: y + height / 2, width });
     }
   }
 

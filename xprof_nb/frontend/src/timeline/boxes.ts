@@ -162,6 +162,11 @@ export class Boxes {
     return numberAt(this._table, 'track', row);
   }
 
+  /** For how long something ran in a box, in ps. */
+  busyTime(row: number): number {
+    return this.busyShare(row) * ((this.end[row] ?? 0) - (this.start[row] ?? 0));
+  }
+
   /** How much of a box something ran, 0..1. */
   busyShare(row: number): number {
     const length = (this.end[row] ?? 0) - (this.start[row] ?? 0);

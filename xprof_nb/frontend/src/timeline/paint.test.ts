@@ -134,6 +134,43 @@ describe('paintTracks', () => {
     expect(drawn.every(({ numbers }) => numbers[2] === 1)).toBe(true);
   });
 
+  it('gives a pixel to what ran longest of the narrow ones on it, in whichever order and colour', () => {
+    const row = (start: number, length: number, name: string, kind: string) => ({
+      track: 3,
+      lane: 0,
+      start_ps: start,
+      duration_ps: length,
+      count: 1,
+      name,
+      work_kind: kind,
+      event: start
+    });
+    // A pixel is 10,000 ps: three on the pixel at 1, then one that begins on it and is three pixels wide.
+    const shown = (names: string, ...kinds: string[]) => {
+      const [a, b, c, wide] = kinds as [string, string, string, string];
+      const rows = [
+        row(10_000, 500, 'a', a),
+        row(10_600, 2_000, 'b', b),
+        row(12_700, 900, 'c', c),
+        row(13_700, 26_300, 'wide', wide)
+      ];
+      return painted(boxes(rows), { names })
+        .pen.drawn.filter(({ what, numbers }) => what === 'rect' && numbers[3] === 17)
+        .map(({ colour: fill, numbers }) => [fill, numbers[0], numbers[2]])
+        .sort((first, second) => Number(first[1]) - Number(second[1]));
+    };
+    for (const kinds of [
+      ['matrix', 'host', 'collective', 'idle'],
+      ['idle', 'collective', 'host', 'matrix']
+    ]) {
+      const [, b, c, wide] = kinds as [string, string, string, string];
+      const rest = [colour(wide, 'wide'), 2, 2];
+      expect(shown('', ...kinds)).toEqual([[colour(b, 'b'), 1, 1], rest]);
+      // What is searched for is seen, however short.
+      expect(shown('c', ...kinds)).toEqual([[colour(c, 'c'), 1, 1], rest]);
+    }
+  });
+
   it('names what begins left of the window at its edge', () => {
     const { pen } = painted(eventBoxes(), { span: { start: 6_500_000, end: 7_500_000 } });
     const name = pen.drawn.find(({ text }) => text === 'train 8');

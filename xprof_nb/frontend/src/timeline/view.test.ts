@@ -180,14 +180,23 @@ describe('a live timeline', () => {
   });
 
   it('takes a step on a track that is not known yet once it is', async () => {
-    const { el } = await show();
+    let tell = () => {};
+    const isTold = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const { el } = await show(
+      new FakeHost('kernel', traceSnapshot(), async (query, params) => {
+        if (query === 'trace_window' && (params.tracks as number[]).includes(7)) {
+          await isTold;
+        }
+        return answerTrace(query, params);
+      })
+    );
     const tree = el.querySelector('[role=tree]') as HTMLElement;
     tree.focus();
-    await press(tree, 'End', 'ArrowRight');
-    for (const key of ['End', '.']) {
-      tree.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-    }
+    await press(tree, 'End', 'ArrowRight', 'End', '.');
     expect(said(el)).toBe('Reading worker/2…');
+    tell();
     await vi.waitFor(() => expect(said(el)).toBe('No event of worker/2 in this window.'));
   });
 
