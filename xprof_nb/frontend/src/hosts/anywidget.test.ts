@@ -10,15 +10,28 @@ type Request = { id: string; query: string; params: object };
 class FakeModel {
   readonly sent: Request[] = [];
   listeners = new Set<Listener>();
+  ended = new Set<() => void>();
 
   send(content: unknown): void {
     this.sent.push(content as Request);
   }
-  on(_event: string, listener: Listener): void {
-    this.listeners.add(listener);
+  on(event: string, listener: Listener): void {
+    this._of(event).add(listener);
   }
-  off(_event: string, listener: Listener): void {
-    this.listeners.delete(listener);
+  off(event: string, listener: Listener): void {
+    this._of(event).delete(listener);
+  }
+  /** The kernel restarts: what was sent is lost, and nothing more can be. */
+  restart(): void {
+    this.send = () => {
+      throw new Error('Cannot send');
+    };
+    for (const hear of this.ended) {
+      hear();
+    }
+  }
+  private _of(event: string): Set<Listener> {
+    return event === 'msg:custom' ? this.listeners : (this.ended as Set<Listener>);
   }
   reply(message: object, buffers: ArrayBufferView[] = []): void {
     for (const listener of this.listeners) {
@@ -85,12 +98,23 @@ describe('KernelHost', () => {
     await expect(asked).rejects.toBeInstanceOf(HostError);
   });
 
+  it('says that the kernel is gone, to who waits for it and to who asks it then', async () => {
+    const { model, host } = setUp();
+    const gone = { name: 'HostError', kind: 'KernelGone', hint: 'Run the cell again.' };
+    const asked = host.request('ops', {});
+    model.restart();
+    await expect(asked).rejects.toMatchObject(gone);
+    for (const more of [host.request('ops', {}), host.open('steps', {}), host.library('bokeh')]) {
+      await expect(more).rejects.toMatchObject(gone);
+    }
+  });
+
   it('stops listening when disposed', async () => {
     const { model, channel, host } = setUp();
     const asked = host.request('ops', {});
     channel.dispose();
     await expect(asked).rejects.toSatisfy(isAbort);
-    expect(model.listeners.size).toBe(0);
+    expect([model.listeners.size, model.ended.size]).toEqual([0, 0]);
   });
 });
 
@@ -152,6 +176,20 @@ describe('widgetOf', () => {
     cleanup();
     expect(dispose).toHaveBeenCalledOnce();
     expect(model.listeners.size).toBe(0);
+  });
+
+  it('stays as it is when the kernel is restarted, and can still be handled', async () => {
+    const model = new FakeModel();
+    const el = document.createElement('div');
+    const mount = vi.fn(() => ({ dispose: () => {} }));
+    const cleanup = widgetOf(mount).render({ model, el });
+    model.reply({ id: (model.sent[0] as Request).id, ok: true, payload });
+    await vi.waitFor(() => expect(mount).toHaveBeenCalled());
+    model.restart();
+    linkOf(snapshot().run).choose({ op: 'dot.2' }, {});
+    linkOf(snapshot().run).choose({}, {});
+    expect(el.querySelector('[role=alert]')).toBeNull();
+    cleanup();
   });
 
   it('shows what the kernel says went wrong', async () => {

@@ -19,9 +19,12 @@ import { showFailure, showWaiting } from '../shell/status';
 /** The part of anywidget's model a host uses. */
 export interface WidgetModel {
   send(content: unknown): void;
-  on(event: 'msg:custom', listener: MessageListener): void;
-  off(event: 'msg:custom', listener: MessageListener): void;
+  on(event: WidgetEvent, listener: MessageListener): void;
+  off(event: WidgetEvent, listener: MessageListener): void;
 }
+
+/** A message came; the way to the kernel has ended, as in a restart, or begun. */
+type WidgetEvent = 'msg:custom' | 'comm_live_update';
 
 type MessageListener = (message: unknown, buffers: readonly ArrayBufferView[]) => void;
 
@@ -43,6 +46,7 @@ export class KernelChannel {
 
   constructor(private readonly _model: WidgetModel) {
     _model.on('msg:custom', this._receive);
+    _model.on('comm_live_update', this._ended);
   }
 
   ask(query: string, params: Params, signal?: AbortSignal): Promise<Reply> {
@@ -64,14 +68,27 @@ export class KernelChannel {
         },
         reject
       });
-      this._model.send({ id, query, params });
+      try {
+        this._model.send({ id, query, params });
+      } catch {
+        this._pending.delete(id);
+        reject(gone());
+      }
     });
   }
 
   dispose(): void {
     this._model.off('msg:custom', this._receive);
+    this._model.off('comm_live_update', this._ended);
+    this._refuse(aborted());
+  }
+
+  /** Who asked the kernel before will not hear from the one after. */
+  private readonly _ended = () => this._refuse(gone());
+
+  private _refuse(error: Error): void {
     for (const pending of this._pending.values()) {
-      pending.reject(aborted());
+      pending.reject(error);
     }
     this._pending.clear();
   }
@@ -177,6 +194,14 @@ function tellChoices(channel: KernelChannel, run: Run): () => void {
       // The kernel is gone or restarted: nobody there to tell.
     });
   });
+}
+
+function gone(): HostError {
+  return new HostError(
+    'The kernel that showed this view was restarted or has ended.',
+    'Run the cell again.',
+    'KernelGone'
+  );
 }
 
 function aborted(): DOMException {
