@@ -77,6 +77,39 @@ def test_compilations_that_overlap_count_once() -> None:
     assert (len(times), times.total_ps) == (2, 20)
 
 
+@pytest.mark.parametrize("run", ["tpu-v6e-psum", "v100-tf", "mi300x-jax-gemm", "mi350-te-attention"])
+def test_the_peak_of_memory_is_what_allocators_recorded(run: str, corpus: Path) -> None:
+    profile = xp.open(corpus / run)
+    ours, memory = values(profile.overview()), profile.memory()
+    assert ours["peak_memory_bytes"] == memory.frame["total_bytes"].max() == memory.summary["peak_bytes"]
+    assert ours["memory_capacity_bytes"] == memory.summary["capacity_bytes"]
+    summary = profile.overview().summary
+    assert (summary["peak_memory_source"], summary["peak_memory_of"]) == ("recorded", memory.summary["device"])
+    assert values(profile.overview(compat="xprof"))["peak_memory_bytes"] == ours["peak_memory_bytes"]
+    chosen = profile.devices[-1].name
+    one = profile.memory(device=chosen).summary
+    assert values(profile.overview(device=chosen))["peak_memory_bytes"] == one["peak_bytes"]
+
+
+def test_without_allocators_the_peak_of_memory_is_the_largest_plan(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    profile = captured(tmp_path_factory)("annotated_calls")
+    result = profile.overview()
+    planned = [profile.buffers(program=str(program)).summary["peak_bytes"] for program in profile.programs]
+    assert values(result)["peak_memory_bytes"] == max(planned) == profile.buffers().summary["peak_bytes"]
+    assert result.summary["peak_memory_source"] == "planned"
+    assert result.summary["peak_memory_of"] == profile.buffers().summary["program"]
+
+    nothing = SpaceBuilder()
+    core(nothing, 0, [KERNEL], [(0, 0, 1)])
+    result = xp.open(nothing.write(tmp_path)).overview()
+    assert np.isnan(values(result)["peak_memory_bytes"])
+    assert result.summary["peak_memory_source"] is None
+    definition = result.frame.set_index("name")["definition"]["peak_memory_bytes"]
+    assert definition.startswith("No allocator event was recorded")
+
+
 def test_the_environment_says_what_ran(tmp_path: Path) -> None:
     space = SpaceBuilder()
     core(space, 0, [KERNEL], [(0, 0, 1)], libtpu_version="1.2", driver="575")

@@ -25,7 +25,7 @@ def tile(page, name: str):
 @pytest.mark.parametrize("run", [*RUNS, "cpu"])
 def test_it_answers_on_one_screen(open_page, cpu_profile, corpus, tmp_path, screenshot, run, scheme):
     profile = xp.open(cpu_profile if run == "cpu" else corpus / run)
-    result, memory = profile.overview(), profile.memory()
+    result = profile.overview()
     page = open_page(result.to_html(tmp_path / "overview.html").as_uri(), color_scheme=scheme)
     charts.wait(page.locator("body"))
     frame = result.frame.set_index("name")["value"]
@@ -33,13 +33,9 @@ def test_it_answers_on_one_screen(open_page, cpu_profile, corpus, tmp_path, scre
     expect(tile(page, "busy")).to_contain_text(units.percent(frame["device_busy_fraction"]))
     expect(tile(page, "flops")).to_contain_text(units.percent(frame["flops_utilization"]))
     expect(tile(page, "bandwidth")).to_contain_text(units.percent(frame["hbm_utilization"]))
-    peak = memory.summary["peak_bytes"]
-    if peak is None and run != "v100-tf":
-        planned = profile.buffers().summary
-        expect(tile(page, "memory")).to_contain_text(units.size(planned["peak_bytes"]))
-        expect(tile(page, "memory")).to_contain_text(f"as planned for {planned['program']}")
-    else:
-        expect(tile(page, "memory")).to_contain_text(units.size(peak) if peak else memory.summary["sentence"])
+    expect(tile(page, "memory")).to_contain_text(units.size(frame["peak_memory_bytes"]))
+    if result.summary["peak_memory_source"] == "planned":
+        expect(tile(page, "memory")).to_contain_text(f"as planned for {result.summary['peak_memory_of']}")
     bottom = page.locator(".jp-XprofAnswer-folded > summary").bounding_box()
     assert bottom["y"] + bottom["height"] <= page.viewport_size["height"], "it fits on one screen"
     screenshot(page, f"overview-{run}-{scheme}")

@@ -27,20 +27,17 @@ def table(answer: dict[str, Any]) -> pd.DataFrame:
     return columns.decode(base64.b64decode(answer["table"]))[0]
 
 
-def test_the_overview_keeps_the_steps_and_the_peak_of_memory(profile: xp.Profile) -> None:
+def test_the_overview_keeps_the_steps(profile: xp.Profile) -> None:
     payload = snapshot.build(profile.data, "overview")
     kept = payload["extra"]["answers"]
     ours = profile.input_pipeline()
-    assert list(kept) == ["input_pipeline", "memory", "buffers"]
-    assert kept["buffers"]["summary"]["peak_bytes"] == profile.buffers().summary["peak_bytes"]
-    assert "curve" not in kept["buffers"]["summary"]
+    assert list(kept) == ["input_pipeline"]
     assert kept["input_pipeline"]["summary"]["input_fraction"] == ours.summary["input_fraction"]
     assert "input_ops" not in kept["input_pipeline"]["summary"]
     steps = table(kept["input_pipeline"])
     np.testing.assert_array_equal(steps["compute_ps"], ours.frame["compute_ps"])
     assert "collective_ps" not in steps, "no step has any"
-    assert kept["memory"]["summary"]["sentence"] == profile.memory().summary["sentence"]
-    assert kept["memory"]["notes"] == list(profile.memory().notes)
+    assert kept["input_pipeline"]["notes"] == list(ours.notes)
     assert snapshot.json_bytes(payload) <= snapshot.LARGEST_PAYLOAD_BYTES
 
 
@@ -50,8 +47,8 @@ def test_who_can_ask_gets_none(profile: xp.Profile) -> None:
 
 
 def test_answers_end_where_the_bytes_do(profile: xp.Profile) -> None:
-    assert also.answers(profile.data, ("input_pipeline", "memory"), {}, 0) == {}
-    few = also.answers(profile.data, ("input_pipeline", "memory"), {}, 20_000)
+    assert also.answers(profile.data, ("input_pipeline", "steps"), {}, 0) == {}
+    few = also.answers(profile.data, ("input_pipeline", "steps"), {}, 20_000)
     assert len(json.dumps(few)) <= 20_000
 
 

@@ -267,7 +267,7 @@ def _summary(plan: Plan, frame: pd.DataFrame, profile: ProfileData) -> dict[str,
             {"program": other.name, "program_id": str(other.id), "allocated_bytes": allocated_bytes(other, plan.color)}
             for other in planned_programs(profile, matching_programs(profile, None), plan.color)[:_MOST_PROGRAMS]
         ],
-        "capacity_bytes": (capacity := _capacity_bytes(profile, plan.color)),
+        "capacity_bytes": (capacity := memory_capacity_bytes(profile, plan.color)),
         "room_bytes": None if capacity is None else capacity - plan.peak_bytes,
     }
     return {**said, "sentence": _sentence(said, at_peak)}
@@ -280,7 +280,7 @@ def _space(profile: ProfileData, color: int) -> str:
     return _SPACES.get((backend, color), "main memory" if color == 0 else f"memory space {color}")
 
 
-def _capacity_bytes(profile: ProfileData, color: int) -> int | None:
+def memory_capacity_bytes(profile: ProfileData, color: int) -> int | None:
     """Return the size of a memory space, the smallest of the devices' if they differ; None if nobody states it."""
     sizes = []
     for device in (each for each in profile.devices if not each.kind):

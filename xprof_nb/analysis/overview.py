@@ -13,6 +13,7 @@ from xprof_nb.analysis.compute_dtype import with_one_roof
 from xprof_nb.analysis.duty_cycle import duty_cycle
 from xprof_nb.analysis.environment import environment
 from xprof_nb.analysis.ops import OpTable
+from xprof_nb.analysis.peak_memory import PeakMemory, peak_memory
 from xprof_nb.analysis.precision import by_bits, precision
 from xprof_nb.analysis.selection import Selection, chosen_hosts
 from xprof_nb.analysis.step_costs import step_times_and_busy
@@ -42,9 +43,11 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
     total_ps = xprof_compat.core_time_ps(profile, selection) if like_xprof else table.total_ps
     rated = op_tables.with_rates(records, table.peaks, total_ps)
     shares = precision(records)
+    peak = peak_memory(profile, selection)
     values: dict[str, _Row] = {
         **_step_rows(stepped.summary),
         **_device_rows(profile, selection, table, corrected, total_ps, like_xprof),
+        **_memory_rows(peak),
         **_host_rows(profile, selection),
         **_precision_rows(shares),
     }
@@ -60,6 +63,8 @@ def overview(profile: ProfileData, selection: Selection, like_xprof: bool) -> An
         "step_kind": None if like_xprof else stepped.summary["kind"],
         "step_count": stepped.summary["step_count"],
         **{name: value for name, (value, _, _) in values.items()},
+        "peak_memory_source": peak.source,
+        "peak_memory_of": peak.of,
         "bound_by": _bound_by(rated),
         "precision": shares,
         "top_ops": xprof_overview.top_ops(profile, selection, table) if like_xprof else _top_ops(rated, table.busy_ps),
@@ -130,6 +135,17 @@ def _device_rows(
         ),
         "flops": (number(flops), "FLOP", "counted from the HLO, or as the runtime states them"),
         "hbm_bytes": (number(hbm_bytes), "B", "traffic of main memory"),
+    }
+
+
+def _memory_rows(peak: PeakMemory) -> dict[str, _Row]:
+    return {
+        "peak_memory_bytes": (peak.peak_bytes, "B", peak.definition),
+        "memory_capacity_bytes": (
+            peak.capacity_bytes,
+            "B",
+            "of the memory whose peak this is" if peak.capacity_bytes else "stated by nobody",
+        ),
     }
 
 

@@ -1,4 +1,4 @@
-"""What a snapshot keeps of other questions that its view draws too: where a step's time went, the peak of memory."""
+"""What a snapshot keeps of other questions that its view draws too: where a step's time went."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 LARGEST_BYTES = 90_000
 FEWEST_BYTES = 8_000
-WITHOUT = ("input_ops", "allocators", "curve", "programs")
+WITHOUT = ("input_ops",)
 """Lists of summaries that no other view draws."""
-SUMMARIES_ALONE = ("memory", "buffers")
-"""Questions of whose answers other views draw no rows."""
 
 
 def answers(data: ProfileData, questions: Sequence[str], params: Mapping[str, Any], left: int) -> dict[str, Any]:
@@ -41,16 +39,14 @@ def answers(data: ProfileData, questions: Sequence[str], params: Mapping[str, An
         summary = {name: value for name, value in answer.summary.items() if name not in WITHOUT}
         notes = bounded(json_safe(answer.notes), LONGEST_TEXT)
         kept = {"summary": fitting_summary(question, summary, share // 2), "notes": notes}
-        _, kept["table"] = fitting_table(_drawn(question, answer.frame), question, share - json_bytes(kept))
+        _, kept["table"] = fitting_table(_drawn(answer.frame), question, share - json_bytes(kept))
         if json_bytes(kept) <= left:
             found[question] = kept
             left -= json_bytes(kept)
     return found
 
 
-def _drawn(question: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what a picture is made of: a part that no step has takes no room."""
-    if question in SUMMARIES_ALONE:
-        return frame.iloc[:0, :0]
     parts = [name for name, column in frame.items() if str(name).endswith("_ps") and not column.any()]
     return frame.drop(columns=parts)

@@ -32,7 +32,7 @@ class View:
 
 
 VIEWS: Mapping[str, View] = {
-    "overview": View("overview", "overview", ("bokeh",), also=("input_pipeline", "memory", "buffers")),
+    "overview": View("overview", "overview", ("bokeh",), also=("input_pipeline",)),
     "op_profile": View("op profile", "op_profile"),
     "trace": View("timeline", "trace"),
     "roofline": View("roofline", "roofline", ("bokeh",)),

@@ -31,7 +31,7 @@ export class Screen implements Part {
   private _hideTooltip = () => {};
 
   constructor(private readonly _frame: AnswerFrame) {
-    this._also = new Also(_frame, ['input_pipeline', 'memory', 'buffers'], () => this._draw());
+    this._also = new Also(_frame, ['input_pipeline'], () => this._draw());
     this._chart = new StepChart(_frame.host, {
       title: 'Where the time of each step went',
       height: CHART_HEIGHT_PX,
@@ -85,8 +85,8 @@ export class Screen implements Part {
   private _draw(): void {
     const { answer } = this._frame;
     const pipeline = this._also.answer('input_pipeline');
-    const heard = (question: string) => this._heard(question);
-    const tiles = tilesOf(answer, heard('memory'), heard('buffers'), heard('input_pipeline'));
+    const failure = this._also.failure('input_pipeline');
+    const tiles = tilesOf(answer, { answer: pipeline, failure });
     this._topOps = topOpsOf(answer.summary);
     const sides = pipeline === null ? [] : sidesOf(pipeline.summary);
     this._lines = new Map([
@@ -123,10 +123,6 @@ export class Screen implements Part {
         levels: Number.isNaN(mean) ? [] : [{ label: 'mean', time_ps: mean, dash: 'dashed' }]
       });
     }
-  }
-
-  private _heard(question: string) {
-    return { answer: this._also.answer(question), failure: this._also.failure(question) };
   }
 
   private _define({ part, fraction }: Side['shares'][number]): string[] {

@@ -1,9 +1,9 @@
 /** The headline numbers of a run: each with its unit, what it is of, what it means and which view is its evidence. */
-import { type Columns, stringAt } from '../columns';
 import { byteRate, count, exact, flopRate, percent, time, utilization } from '../format';
 import type { Answer } from '../host';
 import { number, text } from '../payload';
-import { type Heard, reasonOf } from './heard';
+import { definition } from './definition';
+import { type Heard, isAwaited, reasonOf } from './heard';
 import { peakMemory } from './peak_memory';
 
 export interface Tile {
@@ -22,15 +22,14 @@ export interface Tile {
   readonly view: string;
 }
 
-export function tilesOf(answer: Answer, memory: Heard, plan: Heard, pipeline: Heard): Tile[] {
-  const { summary } = answer;
+export function tilesOf(answer: Answer, pipeline: Heard): Tile[] {
   return [
     stepTime(answer),
     flopsUtilization(answer),
     bandwidth(answer),
     busy(answer),
     input(pipeline),
-    peakMemory(memory, plan, summary)
+    peakMemory(answer)
   ];
 }
 
@@ -133,12 +132,13 @@ function busy({ table, summary }: Answer): Tile {
   };
 }
 
-function input({ answer, failure }: Heard): Tile {
+function input(pipeline: Heard): Tile {
+  const { answer, failure } = pipeline;
   const waiting = number(answer?.summary.input_fraction);
   return {
     id: 'input',
     label: 'waiting for input',
-    value: answer === null && !failure ? '…' : percent(waiting),
+    value: isAwaited(pipeline) ? '…' : percent(waiting),
     spread: '',
     of: text(answer?.summary.bound)
       ? `of step time: ${text(answer?.summary.bound)}`
@@ -150,15 +150,6 @@ function input({ answer, failure }: Heard): Tile {
     ],
     view: 'input_pipeline'
   };
-}
-
-function definition(table: Columns, name: string): string {
-  for (let row = 0; row < table.rows; row++) {
-    if (stringAt(table, 'name', row) === name) {
-      return stringAt(table, 'definition', row) ?? '';
-    }
-  }
-  return '';
 }
 
 function source(what: string, value: string, said: string): string {

@@ -35,6 +35,10 @@ const summary: Summary = {
   peak_bytes_per_s: 500e9,
   peak_bytes_label: 'measured',
   peak_bytes_source: 'a measurement',
+  peak_memory_bytes: 12 * 2 ** 30,
+  memory_capacity_bytes: 32 * 2 ** 30,
+  peak_memory_source: 'recorded',
+  peak_memory_of: 'TPU:1',
   top_ops: [
     {
       op: HOSTILE,
@@ -89,16 +93,6 @@ const answers: Record<string, Answer> = {
       definitions: { compute: 'an op of the device computed' }
     },
     notes: []
-  },
-  memory: {
-    table: columnsOf([]),
-    summary: {
-      peak_bytes: 12 * 2 ** 30,
-      capacity_bytes: 32 * 2 ** 30,
-      capacity_fraction: 0.375,
-      device: 'TPU:1'
-    },
-    notes: []
   }
 };
 
@@ -144,7 +138,7 @@ async function show(host: Host): Promise<HTMLElement> {
   const el = document.createElement('div');
   document.body.append(el);
   shown = mount(host, el);
-  await vi.waitFor(() => expect(tile(el, 'memory').textContent).not.toContain('…'));
+  await vi.waitFor(() => expect(tile(el, 'input').textContent).not.toContain('…'));
   return el;
 }
 
@@ -165,48 +159,51 @@ describe('the tiles', () => {
     expect(words(el, 'busy').slice(1, 3)).toEqual(['80.0 %', 'of 100 ms on 2 devices; duty cycle 90.0 %']);
     expect(words(el, 'input').slice(1, 3)).toEqual(['1.0 %', 'of step time: not input-bound']);
     expect(words(el, 'memory').slice(1, 3)).toEqual(['12.0 GiB', 'of 32.0 GiB, 37.5 % on TPU:1']);
-    expect(host.asked.map(({ query }) => query)).toEqual(['input_pipeline', 'memory', 'buffers']);
+    expect(host.asked.map(({ query }) => query)).toEqual(['input_pipeline']);
   });
 
   it('say why a value is missing', async () => {
     const el = await show(
       new ChartlessHost(
         'kernel',
-        saved({ summary: { ...summary, flops: null, flops_utilization: null, peak_flops_per_s: null } }),
-        async (query) =>
-          query === 'memory'
-            ? { ...(answers.memory as Answer), summary: { sentence: 'No allocator event was recorded.' } }
-            : answer(`no ${query}`)
+        saved({
+          summary: {
+            ...summary,
+            flops: null,
+            flops_utilization: null,
+            peak_flops_per_s: null,
+            peak_memory_bytes: null,
+            peak_memory_source: null
+          }
+        }),
+        async (query) => answer(`no ${query}`)
       )
     );
     expect(words(el, 'flops').slice(1, 3)).toEqual(['–', 'no FLOPs are known; no peak is known']);
-    expect(words(el, 'memory').slice(1, 3)).toEqual(['–', 'No allocator event was recorded.']);
+    expect(words(el, 'memory').slice(1, 3)).toEqual(['–', 'neither recorded, sampled nor planned']);
     expect(words(el, 'input')[2]).toBe('no no input_pipeline');
     expect(el.querySelector('.jp-Overview-why')?.textContent).toBe('No steps to draw. no no input_pipeline');
   });
 
   it('say how the peak of memory is known: recorded, sampled, or only planned', async () => {
-    const peaks = async (recorded: Summary, planned: Summary) => {
+    const peak = async (changes: Summary) => {
       const el = await show(
-        new ChartlessHost('kernel', saved(), async (query) => {
-          const told = { memory: recorded, buffers: planned }[query];
-          return told === undefined ? answer(query) : { table: columnsOf([]), summary: told, notes: [] };
-        })
+        new ChartlessHost('kernel', saved({ summary: { ...summary, ...changes } }), answer)
       );
-      const opener = tile(el, 'memory');
-      const said = [...words(el, 'memory').slice(1, 3), opener.getAttribute('aria-label')];
+      const said = [...words(el, 'memory').slice(1, 3), tile(el, 'memory').getAttribute('aria-label')];
       shown?.dispose();
       return said;
     };
-    const plan = { peak_bytes: 2 ** 30, capacity_bytes: 2 ** 32, program: HOSTILE };
-    expect(await peaks({ peak_bytes: 2 ** 20, allocator: 'live arrays (sampled)' }, plan)).toEqual([
-      '1.00 MiB',
+    expect(
+      await peak({ device_count: 1, peak_memory_source: 'sampled', memory_capacity_bytes: null })
+    ).toEqual([
+      '12.0 GiB',
       'of an unknown capacity, of live arrays, sampled',
       expect.stringContaining('Opens its evidence: memory')
     ]);
-    expect(await peaks({ sentence: 'No allocator event was recorded.' }, plan)).toEqual([
-      '1.00 GiB',
-      `of 4.00 GiB, 25.0 %, as planned for ${HOSTILE}`,
+    expect(await peak({ peak_memory_source: 'planned', peak_memory_of: HOSTILE })).toEqual([
+      '12.0 GiB',
+      `of 32.0 GiB, 37.5 %, as planned for ${HOSTILE}`,
       expect.stringContaining('Opens its evidence: buffers')
     ]);
   });
@@ -224,7 +221,7 @@ describe('the tiles', () => {
 
 it('draws what was saved with it and asks nobody', async () => {
   const el = await show(new StaticHost(saved({ extra: { answers: {} } })));
-  expect(words(el, 'memory')[2]).toContain('This is a saved snapshot');
+  expect(words(el, 'input')[2]).toContain('This is a saved snapshot');
   expect(el.querySelectorAll('.jp-Overview-op')).toHaveLength(2);
 });
 
@@ -267,6 +264,8 @@ it('asks again when the run is narrowed', async () => {
   );
   await show(host);
   linkOf(snapshot().run).narrow({ step: 2 }, {});
-  await vi.waitFor(() => expect(host.asked.filter(({ query }) => query === 'memory')).toHaveLength(2));
+  await vi.waitFor(() =>
+    expect(host.asked.filter(({ query }) => query === 'input_pipeline')).toHaveLength(2)
+  );
   expect(host.asked.at(-1)?.params).toMatchObject({ step: 2 });
 });
