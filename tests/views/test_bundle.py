@@ -75,8 +75,8 @@ def test_plain_text_is_an_aligned_table(answering):
 
 def test_the_largest_rows_are_kept_and_their_ancestors_with_them(answering):
     table = fallback.table(answering([f"op.{i}" for i in range(50)]).result())
-    assert list(table.columns[0].cells) == ["host", "jit_step", *(f"op.{i}" for i in range(17)), "idle"]
-    assert table.caption == "op profile of train-1, 20 of 53 rows"
+    assert list(table.columns[0].cells) == ["host", "jit_step", *(f"op.{i}" for i in range(21)), "idle"]
+    assert table.caption == "op profile of train-1, 24 of 53 rows"
 
 
 def test_html_is_a_semantic_table_without_a_script(answering):

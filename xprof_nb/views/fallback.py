@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-ROWS = 20
+ROWS = 24
+"""As many as the overview has numbers."""
 NO_BREAK_SPACE = "\u00a0"
 
 
