@@ -24,7 +24,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>view</titl
 import widget from '/view.js';
 const listeners = [];
 const model = {
-  on: (_, listener) => listeners.push(listener),
+  on: (event, listener) => event === 'msg:custom' && listeners.push(listener),
   off() {},
   async send(message) {
     const answer = await fetch(location.href, { method: 'POST', body: JSON.stringify(message) })

@@ -33,7 +33,7 @@ async ([module, payload, library, times]) => {
     const listeners = new Set();
     const tell = (message) => setTimeout(() => listeners.forEach((heard) => heard(message, [])), 0);
     const model = {
-      on: (_, heard) => listeners.add(heard),
+      on: (event, heard) => event === 'msg:custom' && listeners.add(heard),
       off: (_, heard) => listeners.delete(heard),
       send: ({ id, query }) => {
         if (query === 'snapshot') tell({ id, ok: true, payload });

@@ -22,7 +22,7 @@ DRAW = """async ([module, payload, library, isShadowed]) => {
     const found = { snapshot: { payload }, library: { text: library } }[query];
     const message = found === undefined
       ? { id, ok: false, error: { kind: 'ProfileError', message: 'not here', hint: '' } } : { id, ok: true, ...found };
-    for (const heard of listeners.keys()) heard(message, []);
+    for (const [heard, event] of listeners) if (event === 'msg:custom') heard(message, []);
   };
   const contract = {
     get: () => undefined,

@@ -8,7 +8,7 @@ export function columnChooser(grid: Grid): HTMLElement {
     grid.columns.all.map((field) => ({
       label: field.label,
       hint: field.title,
-      isChecked: () => grid.columns.isShown(field),
+      isChecked: () => grid.fields.includes(field),
       run: () => grid.toggle(field)
     }))
   );

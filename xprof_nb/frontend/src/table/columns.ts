@@ -26,19 +26,28 @@ export class ColumnChoice {
       .filter((field) => field !== undefined);
   }
 
+  /** Those that are chosen, whether there is room for them or not. */
   get shown(): Field[] {
     return this.all.filter((field) => this.isShown(field));
+  }
+
+  /** Of those, what fits into a width: the last give way first, what somebody asked for never. */
+  fitting(width: number): Field[] {
+    let used = 0;
+    return this.shown.filter((field, index) => {
+      used += field.width;
+      return index === 0 || used <= width || this._hidden.get(field.name) === false;
+    });
   }
 
   isShown({ name, isShown }: Field): boolean {
     return !(this._hidden.get(name) ?? !isShown);
   }
 
-  /** Put a column into sight or out of it; the last one stays. */
-  toggle(field: Field): void {
-    const isShown = this.isShown(field);
-    if (!isShown || this.shown.length > 1) {
-      this._hidden.set(field.name, isShown);
+  /** Put a column into sight, or out of it; the last one stays. */
+  put(field: Field, isInSight: boolean): void {
+    if (isInSight || this.shown.length > 1) {
+      this._hidden.set(field.name, !isInSight);
     }
   }
 

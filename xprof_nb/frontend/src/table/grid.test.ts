@@ -241,6 +241,43 @@ describe('columns', () => {
     expect(heads(grid)).toHaveLength(1);
   });
 
+  it('give way from the last where the room ends, but stay in what is taken along', () => {
+    let room = 1000;
+    let resized = () => {};
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        constructor(changed: () => void) {
+          resized = changed;
+        }
+        observe(): void {}
+        disconnect(): void {}
+      }
+    );
+    vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockImplementation(() => room);
+    const { grid, events } = gridOf(rowsTable(ROWS));
+    const all = ['op', 'device', 'self time', 'share', 'output bytes'];
+    expect(heads(grid)).toEqual(all);
+    events.changed.mockClear();
+    const [op, device, self] = grid.fields.map(({ width }) => width) as [number, number, number];
+    room = op + device + self;
+    resized();
+    expect(heads(grid)).toEqual(all.slice(0, 3));
+    expect(grid.table.getAttribute('aria-colcount')).toBe('3');
+    expect(grid.csv.split('\r\n')[0]?.split(',')).toHaveLength(5);
+    expect(events.changed).not.toHaveBeenCalled();
+    // What somebody asks for is there, whatever the room; names are always.
+    grid.toggle(grid.columns.all[4] as (typeof grid.fields)[0]);
+    expect(heads(grid)).toEqual([...all.slice(0, 3), 'output bytes']);
+    room = 10;
+    resized();
+    expect(heads(grid)).toEqual(['op', 'output bytes']);
+    room = 1000;
+    resized();
+    expect(heads(grid)).toEqual(all);
+    vi.unstubAllGlobals();
+  });
+
   it('become wider and narrower by keyboard, and fit again', () => {
     const { grid } = gridOf(rowsTable(ROWS));
     const width = () => /(\d+)px$/.exec(grid.table.style.getPropertyValue('--xprof-columns'))?.[1];

@@ -81,10 +81,7 @@ export class Grid {
       }
     });
     this._rows.node.addEventListener('click', (event) => this._clicked(event));
-    this._observer = new ResizeObserver(() => {
-      this._leaveRoomForBar();
-      this._drawRows();
-    });
+    this._observer = new ResizeObserver(() => this._fit());
     this._observer.observe(this.table);
   }
 
@@ -161,7 +158,7 @@ export class Grid {
   }
 
   toggle(field: Field): void {
-    this.columns.toggle(field);
+    this.columns.put(field, !this._fields.includes(field));
     this._arrange();
   }
 
@@ -215,33 +212,54 @@ export class Grid {
     return toCsv(this._lines());
   }
 
+  /** With the columns there is no room for: what is taken along does not depend on the window. */
   private _lines(): Cells[] {
-    return [this._fields.map(({ name }) => name), ...this.shown.map((row) => this._cells(row))];
+    return [this.columns.shown.map(({ name }) => name), ...this.shown.map((row) => this._cells(row))];
   }
 
   private _cells(row: number): Cells {
-    return this._fields.map((field) => field.value(row));
+    return this.columns.shown.map((field) => field.value(row));
   }
 
   private _arrange(): void {
-    this._fields = this.columns.shown;
     const searched = this.columns.all.map((field) => ({ ...field, isShown: this.columns.isShown(field) }));
     const matched = matching(this._total, searched, this._filter);
     this.shown = sorted(this._only === null ? matched : matched.filter(this._only), searched, this.sort);
-    this._at = {
-      row: Math.min(this._at.row, Math.max(this.shown.length - 1, 0)),
-      field: Math.min(this._at.field, Math.max(this._fields.length - 1, 0))
-    };
-    this.table.setAttribute('aria-colcount', String(this._fields.length));
     this.table.setAttribute('aria-rowcount', String(this.shown.length + 1));
     this.table.style.setProperty('--xprof-rows', String(Math.max(this.shown.length, 1)));
+    this._draw(this._fittingFields());
+    this._events.changed();
+  }
+
+  /** Another width may have room for other columns. */
+  private _fit(): void {
+    const fields = this._fittingFields();
+    if (fields.length === this._fields.length) {
+      this._leaveRoomForBar();
+      this._drawRows();
+    } else {
+      this._draw(fields);
+    }
+  }
+
+  /** A table that is not laid out yet has all the room. */
+  private _fittingFields(): Field[] {
+    return this.columns.fitting(this.table.clientWidth || Number.POSITIVE_INFINITY);
+  }
+
+  private _draw(fields: readonly Field[]): void {
+    this._fields = fields;
+    this._at = {
+      row: Math.min(this._at.row, Math.max(this.shown.length - 1, 0)),
+      field: Math.min(this._at.field, Math.max(fields.length - 1, 0))
+    };
+    this.table.setAttribute('aria-colcount', String(fields.length));
     this._layOut();
     this._leaveRoomForBar();
     drawHead(this, this._head);
     const none = this._filter ? `No row matches “${this._filter.trim()}”.` : 'No rows.';
-    this._rows.update(this.shown, this._fields, none);
+    this._rows.update(this.shown, fields, none);
     this._drawRows();
-    this._events.changed();
   }
 
   private _layOut(): void {
