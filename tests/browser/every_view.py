@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import TimeoutError as Late
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -46,6 +49,25 @@ MOVING = """() => {
   return [...still, ...document.getAnimations().map(({ effect }) => effect.target.outerHTML.slice(0, 160))];
 }"""
 
+# What is wider than its place, unless it ends in an ellipsis and is no number, or is a picture to move about in.
+CUT = """() => {
+  const isCut = element => {
+    const { overflowX, textOverflow } = getComputedStyle(element);
+    return overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1
+      && (textOverflow !== 'ellipsis' || element.classList.contains('jp-mod-number'));
+  };
+  const pictures = '.jp-XprofFlame-area, .jp-XprofBuffers-map, .jp-XprofGraph-stage, .jp-Timeline-stage, pre, input';
+  const shown = [...document.querySelectorAll('body *:not(svg *)')].filter(element => element.checkVisibility());
+  const cut = shown.filter(element => isCut(element) && element.closest(pictures) === null);
+  const wide = document.documentElement.scrollWidth > innerWidth ? [document.body] : [];
+  // A dot between two parts of the header is to be seen, or is left of a header that shows nothing there.
+  const header = document.querySelector('.jp-XprofHeader');
+  const from = part => part.getBoundingClientRect().left - header.getBoundingClientRect().left;
+  const isHalf = part => (from(part) > 0 && from(part) < 16) || getComputedStyle(header).clipPath === 'none';
+  const dots = header === null ? [] : [...header.querySelectorAll('.jp-XprofHeader-part:not(:empty)')].filter(isHalf);
+  return [...cut, ...wide, ...dots].map(element => element.outerHTML.slice(0, 160));
+}"""
+
 
 def wait(page: Page) -> None:
     """Wait until a view is drawn, its charts too."""
@@ -84,3 +106,11 @@ def rows(page: Page) -> list[str]:
     wait(page)
     texts = page.locator(".jp-XprofGrid-row, .jp-XprofTree-row, .jp-XprofGraph-op").all_text_contents()
     return [text.rstrip("–") for text in texts]
+
+
+def cut(page: Page) -> list[str]:
+    """Return what has no room in a window of this width, once the view has taken it in."""
+    with suppress(Late):
+        page.wait_for_function(f"({CUT})().length === 0")
+    found: list[str] = page.evaluate(CUT)
+    return found

@@ -61,6 +61,17 @@ def test_nothing_moves_for_who_does_not_want_it(shown):
     assert every_view.moving(page) == []
 
 
+def test_nothing_is_cut_in_a_narrow_notebook(shown):
+    name, page = shown
+    window = page.viewport_size
+    try:
+        for width in (480, 560):
+            page.set_viewport_size({**window, "width": width})
+            assert every_view.cut(page) == [], f"{name}, {width} px"
+    finally:
+        page.set_viewport_size(window)
+
+
 def test_tab_reaches_everything_and_shows_where_it_is(shown):
     _, page = shown
     stops = every_view.stops(page)

@@ -6,14 +6,14 @@ export const mount = answerView({
   label: 'collectives',
   columns: [
     { name: 'op', width: 200 },
-    { name: 'device', width: 88 },
-    { name: 'kind', width: 128 },
+    { name: 'device', isMinor: true, width: 88 },
+    { name: 'kind', isMinor: true, width: 128 },
     {
       name: 'exposed_time_ps',
       label: 'exposed',
       title: 'Time in which it moved data and no op of the device computed'
     },
-    { name: 'exposed_fraction', label: 'of its time' },
+    { name: 'exposed_fraction', isMinor: true, label: 'of its time' },
     { name: 'exposed_per_step_ps', label: 'exposed a step' },
     { name: 'time_ps', title: 'From start to done, of all occurrences' },
     {

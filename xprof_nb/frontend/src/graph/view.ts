@@ -7,9 +7,9 @@ export const mount = answerView({
   columns: [
     { name: 'node', label: 'op', width: 240 },
     'opcode',
-    { name: 'shape', width: 220 },
-    { name: 'distance', width: 84, title: 'Edges from the op in the middle' },
-    { name: 'category', width: 130 },
+    { name: 'shape', isMinor: true, width: 220 },
+    { name: 'distance', isMinor: true, width: 84, title: 'Edges from the op in the middle' },
+    { name: 'category', isMinor: true, width: 130 },
     'self_time_ps',
     'time_ps',
     'occurrences',

@@ -39,7 +39,7 @@ export class PipelinePart implements Part {
     ];
     this.node = h(
       'div',
-      {},
+      { class: 'jp-InputPipeline' },
       this._verdict,
       this._chart.node,
       h(
@@ -114,7 +114,7 @@ function row({ part, fraction, mean_ps }: Share, definition: string): HTMLElemen
   return h(
     'tr',
     { class: isNone ? 'jp-mod-none' : '', data: { part: part.id } },
-    h('th', { attrs: { scope: 'row' } }, swatch(part), part.label),
+    h('th', { title: definition, attrs: { scope: 'row' } }, swatch(part), part.label),
     h('td', { class: 'jp-mod-number' }, bar, h('span', {}, percent(fraction))),
     h('td', { class: 'jp-mod-number' }, Number.isFinite(mean_ps) ? time(mean_ps) : MISSING),
     h('td', { class: 'jp-InputPipeline-faint' }, definition)

@@ -9,7 +9,7 @@ export const mount = answerView({
   columns: [
     { name: 'name', width: 160 },
     { name: 'step', width: 72 },
-    { name: 'device', width: 96 },
+    { name: 'device', isMinor: true, width: 96 },
     {
       name: 'step_time_ps',
       title: 'From the start of the step to the start of the next; of the last, its own length'

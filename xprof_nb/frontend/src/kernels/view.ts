@@ -9,7 +9,7 @@ export const mount = answerView({
   styles: [style],
   columns: [
     { name: 'kernel', width: 260 },
-    { name: 'device', width: 72 },
+    { name: 'device', isMinor: true, width: 72 },
     { name: 'time_fraction', label: 'share', title: 'of the sum of kernel times' },
     'time_ps',
     'mean_time_ps',

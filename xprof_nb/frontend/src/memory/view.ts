@@ -10,7 +10,7 @@ export const mount = answerView({
   columns: [
     { name: 'kind', width: 88 },
     { name: 'start_ps', label: 'time', width: 96 },
-    { name: 'device', width: 80 },
+    { name: 'device', isMinor: true, width: 80 },
     'bytes',
     'total_bytes',
     'heap_bytes',

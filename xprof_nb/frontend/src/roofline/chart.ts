@@ -26,7 +26,8 @@ import {
   ridgesOf,
   ridgesText,
   roofsOf,
-  roofsText
+  roofsText,
+  shortened
 } from './roofs';
 
 const HEIGHT_PX = 420;
@@ -37,6 +38,10 @@ const NARROW_PX = 640;
 const LABEL_PX = 30;
 /** Roofs go on far beyond what is in view. */
 const FAR = 1e9;
+/** Of a label's letters, at 11 px. */
+const CHARACTER_PX = 6.2;
+/** What the scale of the y axis and the borders take of the width. */
+const BORDERS_PX = 110;
 const DASHES: Readonly<Record<string, string>> = { measured: 'dashed', user: 'dotdash' };
 
 export class RooflineChart implements Part {
@@ -178,7 +183,8 @@ export class RooflineChart implements Part {
       if (lowest !== undefined && at < x[1]) {
         const place = { x: at, y: at * lowest.value, x_offset: 4, y_offset: -14 };
         const text_color = near === main ? kit.colours.ink : kit.colours.faint;
-        label(kit, plot, roofsText(near), { ...place, text_color });
+        const room = this._characters(1 - shareOf(at, x));
+        label(kit, plot, shortened(roofsText(near), room), { ...place, text_color });
       }
     }
     for (const roof of compute) {
@@ -186,7 +192,7 @@ export class RooflineChart implements Part {
       this._drawRoof(kit, plot, roof, [begin, x[1] * FAR], [roof.value, roof.value], true);
     }
     for (const near of clusters(compute, ({ value }) => value, labelFactor(y))) {
-      const text = roofsText(near);
+      const text = shortened(roofsText(near), this._characters(0.96));
       label(kit, plot, text, { x: x[1] / 1.05, y: near[0]?.value, y_offset: 1, text_align: 'right' });
     }
   }
@@ -241,14 +247,22 @@ export class RooflineChart implements Part {
     for (const near of clusters(ridges, (ridge) => ridge.flopsPerS, labelFactor(y))) {
       const lowest = near[near.length - 1] as Ridge;
       // Where a label has no room to its right it stands to the left, clear of the roof that rises there.
-      const isFarRight = Math.log(lowest.flopsPerByte / x[0]) > 0.7 * Math.log(x[1] / x[0]);
+      const share = shareOf(lowest.flopsPerByte, x);
+      const isFarRight = share > 0.7;
       const side = isFarRight
         ? { x_offset: -12, y_offset: 4, text_align: 'right' }
         : { x_offset: 4, y_offset: -16 };
       const place = { x: lowest.flopsPerByte, y: lowest.flopsPerS, ...side };
-      label(kit, plot, ridgesText([...near].reverse()), place);
+      const room = this._characters(isFarRight ? share : 1 - share) - 2;
+      label(kit, plot, shortened(ridgesText([...near].reverse()), room), place);
     }
     kit.hover(plot, [marks], (row) => (ridges[row] === undefined ? [] : explainRidge(ridges[row])));
+  }
+
+  /** How many letters fit into a share of the width of the plot. */
+  private _characters(share: number): number {
+    const width = this.node.clientWidth || Number.POSITIVE_INFINITY;
+    return Math.floor((share * (width - BORDERS_PX)) / CHARACTER_PX);
   }
 
   private _drawPoints(kit: Kit, plot: Plot): void {
@@ -339,6 +353,11 @@ function lineOf(kit: Kit, { what, isSuspicious }: Point, bound: string | null): 
     return kit.colours.warn;
   }
   return what === 'op' && boundOf(bound).colour !== null ? kit.colours.page : kit.colours.ink;
+}
+
+/** Where a value lies on a logarithmic axis, from 0 to 1. */
+function shareOf(value: number, [low, high]: readonly [number, number]): number {
+  return Math.log(value / low) / Math.log(high / low);
 }
 
 /** How far apart two heights must be, as a factor, for their labels to have room. */

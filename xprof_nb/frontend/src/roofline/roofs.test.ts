@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clusters, merged, ridgesOf, ridgesText, roofsOf, roofsText, roofText } from './roofs';
+import { clusters, merged, ridgesOf, ridgesText, roofsOf, roofsText, roofText, shortened } from './roofs';
 
 const roof = (kind: string, name: string, value: number, label = 'datasheet') => ({
   kind,
@@ -60,6 +60,19 @@ describe('roofs', () => {
     expect(roofsText(roofs.slice(0, 3))).toBe(
       'bf16 918 TFLOP/s (profile) · f16 459 · s8 459 TFLOP/s (datasheet)'
     );
+  });
+
+  it('are shortened to the room there is', () => {
+    const text = 'bf16 918 · f8 918 TFLOP/s (profile)';
+    expect([99, 35, 34, 25, 24].map((room) => shortened(text, room))).toEqual([
+      text,
+      text,
+      'bf16 918 · f8 918 TFLOP/s',
+      'bf16 918 · f8 918 TFLOP/s',
+      'bf16 918 TFLOP/s …'
+    ]);
+    expect(shortened('HBM 1.64 TB/s (profile)', 3)).toBe('HBM 1.64 TB/s');
+    expect(shortened('f16 1 TFLOP/s · s8 2 TOP/s', 3)).toBe('f16 1 TFLOP/s …');
   });
 
   it('share a label where two would overlap', () => {

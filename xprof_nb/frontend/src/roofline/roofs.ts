@@ -102,6 +102,16 @@ export function roofsText(roofs: readonly (Roof & { readonly names?: string })[]
     .join(' · ');
 }
 
+/** A label in the room there is, in characters: without who vouches for it, then the first alone. */
+export function shortened(text: string, room: number): string {
+  const bare = text.replaceAll(/ \([^)]*\)/g, '');
+  const [first = '', ...others] = bare.split(' · ');
+  // A unit that several share is said with the last of them.
+  const unit = /[A-Za-z]+\/[A-Za-z]+$/;
+  const alone = unit.test(first) ? first : `${first} ${unit.exec(bare)?.[0] ?? ''}`;
+  return [text, bare].find(({ length }) => length <= room) ?? (others.length === 0 ? bare : `${alone} …`);
+}
+
 /** `HBM 1.64 TB/s (profile)`. */
 export function roofText(roof: Roof & { readonly names?: string }): string {
   const rate = roof.isMemory ? byteRate(roof.value) : flopRate(roof.value);

@@ -30,7 +30,7 @@ export const mount: Mount = (host, el) => {
 
 const COLUMNS = [
   'name',
-  { name: 'level', width: 80, title: 'The whole profile, a step or an op' },
+  { name: 'level', isMinor: true, width: 80, title: 'The whole profile, a step or an op' },
   'time_ps',
   { name: 'time_fraction', label: 'of device time' },
   { name: 'flops_per_s', width: 116 },

@@ -8,9 +8,10 @@ export const mount = answerView({
   columns: [
     { name: 'name', width: 160 },
     { name: 'step', width: 72 },
-    { name: 'device', width: 96 },
+    { name: 'device', isMinor: true, width: 96 },
     {
       name: 'kind',
+      isMinor: true,
       width: 88,
       title: 'Marked by the program, recorded by the runtime, or inferred from program runs'
     },

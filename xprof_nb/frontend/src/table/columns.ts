@@ -4,6 +4,9 @@ import { number, record, texts } from '../payload';
 import type { Field } from './fields';
 
 const MOST_PX = 2000;
+/** Names are cut before numbers go, but not below this, and not below this share of a table. */
+const LEAST_NAME_PX = 120;
+const LEAST_NAME_SHARE = 0.36;
 
 export class ColumnChoice {
   private _fields: readonly Field[] = [];
@@ -31,13 +34,19 @@ export class ColumnChoice {
     return this.all.filter((field) => this.isShown(field));
   }
 
-  /** Of those, what fits into a width: the last give way first, what somebody asked for never. */
-  fitting(width: number): Field[] {
-    let used = 0;
-    return this.shown.filter((field, index) => {
-      used += field.width;
-      return index === 0 || used <= width || this._hidden.get(field.name) === false;
-    });
+  /** Of those, what fits into a room: minor ones give way first, then the last; what somebody asked for never does. */
+  fitting(room: number): Field[] {
+    const { shown } = this;
+    const [first] = shown;
+    const others = shown.slice(1).sort((a, b) => Number(a.isMinor) - Number(b.isMinor));
+    let used = first === undefined ? 0 : leastName(first, room);
+    const kept = new Set(
+      others.filter((field) => {
+        used += field.width;
+        return used <= room || this._hidden.get(field.name) === false;
+      })
+    );
+    return shown.filter((field) => field === first || kept.has(field));
   }
 
   isShown({ name, isShown }: Field): boolean {
@@ -90,8 +99,10 @@ export class ColumnChoice {
     }
   }
 
-  widthOf(field: Field): number {
-    return this._widths.get(field.name) ?? field.width;
+  /** How wide a column is at least in a room. */
+  widthOf(field: Field, room: number): number {
+    const own = field === this.shown[0] ? leastName(field, room) : field.width;
+    return this._widths.get(field.name) ?? own;
   }
 
   /** Make a column so wide, or as wide as it was at first. */
@@ -102,4 +113,8 @@ export class ColumnChoice {
       this._widths.set(field.name, Math.max(field.leastWidth, Math.round(width)));
     }
   }
+}
+
+function leastName({ width }: Field, room: number): number {
+  return Math.min(width, Math.max(LEAST_NAME_PX, Math.round(room * LEAST_NAME_SHARE)));
 }

@@ -15,6 +15,8 @@ export interface Field {
   /** In px: numbers are never cut. */
   readonly leastWidth: number;
   readonly isText: boolean;
+  /** Gives way before the others where there is little room. */
+  readonly isMinor: boolean;
   /** Whether it stands in the table until somebody asks for it. */
   readonly isShown: boolean;
   /** The unit of its numbers, empty when they have none. */
@@ -32,6 +34,7 @@ export interface FieldOptions {
   readonly label?: string;
   readonly title?: string;
   readonly width?: number;
+  readonly isMinor?: boolean;
   /** How a number is written, and its unit, where the row tells it and not the column's name. */
   readonly writer?: (table: Columns, row: number) => Writer;
 }
@@ -66,6 +69,7 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
   const { name } = options;
   const label = options.label ?? heading(name);
   const title = options.title ?? name;
+  const isMinor = options.isMinor ?? false;
   const headWidth = Math.min(
     Math.round(label.length * HEAD_CHARACTER_PX) + PADDING_PX + ARROW_PX,
     MOST_HEAD_WIDTH
@@ -84,6 +88,7 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
       width,
       leastWidth,
       isText: true,
+      isMinor,
       isShown,
       unit: '',
       value,
@@ -108,6 +113,7 @@ function fieldOf(table: Columns, options: FieldOptions, isFirst: boolean, isShow
     width: Math.max(options.width ?? headWidth, leastWidth),
     leastWidth,
     isText: false,
+    isMinor,
     isShown,
     unit: usual.unit,
     value,

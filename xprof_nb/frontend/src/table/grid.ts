@@ -235,6 +235,7 @@ export class Grid {
   private _fit(): void {
     const fields = this._fittingFields();
     if (fields.length === this._fields.length) {
+      this._layOut();
       this._leaveRoomForBar();
       this._drawRows();
     } else {
@@ -242,9 +243,17 @@ export class Grid {
     }
   }
 
-  /** A table that is not laid out yet has all the room. */
   private _fittingFields(): Field[] {
-    return this.columns.fitting(this.table.clientWidth || Number.POSITIVE_INFINITY);
+    return this.columns.fitting(this._room);
+  }
+
+  /** A table that is not laid out yet has all the room. */
+  private get _room(): number {
+    return this.table.clientWidth || Number.POSITIVE_INFINITY;
+  }
+
+  private get _widths(): number[] {
+    return this._fields.map((field) => this.columns.widthOf(field, this._room));
   }
 
   private _draw(fields: readonly Field[]): void {
@@ -263,7 +272,7 @@ export class Grid {
   }
 
   private _layOut(): void {
-    const widths = this._fields.map((field) => this.columns.widthOf(field));
+    const widths = this._widths;
     const columns = widths.map((width, index) => (index === 0 ? `minmax(${width}px, 1fr)` : `${width}px`));
     this.table.style.setProperty('--xprof-columns', columns.join(' '));
     this.table.style.setProperty('--xprof-least-width', `${sum(widths)}px`);
@@ -299,7 +308,7 @@ export class Grid {
     } else if (bottom > table.scrollTop + table.clientHeight) {
       table.scrollTop = bottom - table.clientHeight;
     }
-    const widths = this._fields.map((field) => this.columns.widthOf(field));
+    const widths = this._widths;
     const left = sum(widths.slice(0, this._at.field));
     const right = left + (widths[this._at.field] ?? 0);
     if (this._at.field === 0 || left - (widths[0] ?? 0) < table.scrollLeft) {
