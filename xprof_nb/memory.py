@@ -65,6 +65,15 @@ def explain_oom(error: BaseException | str | None = None) -> OutOfMemory:
     return OutOfMemory(failure, report)
 
 
+def of_capture(report: MemoryReport | None) -> Memory:
+    """Return what a capture saw; raises CaptureError if there is nothing."""
+    if report is None:
+        raise CaptureError(
+            "this capture has not seen device memory", hint="Capture with `memory=True`, and wait for its end."
+        )
+    return MemoryOfCapture(report)
+
+
 def _read(error: BaseException | str) -> Failure:
     """Return what the error says, or the one of its causes that is about memory."""
     texts = [error] if isinstance(error, str) else [_words(link) for link in chain(error)]
@@ -178,6 +187,12 @@ class Memory:
         from xprof_nb.views import fallback
 
         return "\n".join([*map(fallback.html, self._tables()), fallback.html_list(self.notes)])
+
+
+class MemoryOfCapture(Memory):
+    """What a `MemoryWatch` saw during a capture."""
+
+    heading = "device memory during this capture"
 
 
 class MemoryOfCell(Memory):

@@ -9,6 +9,12 @@ from xprof_nb.runs.catalog import runs
 from xprof_nb.runs.sidecar import FILE_NAME, Sidecar
 
 
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path, monkeypatch):
+    """A list names what was left in the temporary folder, which all processes of the machine share."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
 def test_runs_newest_first_with_what_is_known(make_run, tmp_path):
     older = make_run("plain", "a", "b", content=b"12345")
     for file in older.iterdir():

@@ -156,6 +156,8 @@ def test_a_run_that_went_to_the_temporary_folder_is_found_there(tmp_path, monkey
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         return real(self, target)
 
+    (tmp_path / "logs").mkdir()
+    assert any("`restore 'train'` does it" in note for note in runs(tmp_path / "logs").attrs["notes"])
     monkeypatch.setattr(Path, "rename", across)
     folder = manage.restore("train", tmp_path / "logs")
     assert (folder / "host.xplane.pb").read_bytes() == DATA

@@ -93,7 +93,6 @@ def parse_cell_magic(line: str) -> CaptureCommand:
     """Return the capture a ``%%xprof`` line asks for; raises what `parse_magic` raises."""
     grammar = Parser("%%xprof", "Run this cell under the profiler, then show its op profile.")
     add_capture_options(grammar)
-    grammar.add_argument("--memory", action="store_true", help="show the device memory the cell took, and who holds it")
     return cell_command(**vars(grammar.parse_args(split(line))))
 
 

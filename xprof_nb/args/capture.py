@@ -33,7 +33,7 @@ class CaptureCommand:
     overhead
         Measure first what each kind of tracing costs.
     memory
-        Show the device memory the cell took, too.
+        Show the device memory that was taken meanwhile, too.
     """
 
     duration_s: float | None = None
@@ -95,6 +95,10 @@ def add_capture_options(parser: Parser) -> None:
         parser.flags.update((flag,))
         add(flag, **options)
     add_levels(parser)
+    add = parser.add_argument_group("what else is measured").add_argument
+    for flag, options in _BESIDES.items():
+        parser.flags.update((flag,))
+        add(flag, **options)
     add_logdir(parser)
 
 
@@ -168,10 +172,13 @@ _PLANS: dict[str, dict[str, Any]] = {
         "type": _factor,
         "help": "wait for a step that takes so many times the median, then capture the next",
     },
+}
+_BESIDES: dict[str, dict[str, Any]] = {
     "--overhead": {
         "action": "store_true",
         "help": "measure first what each kind of tracing costs a step; --steps compares with and without in any case",
     },
+    "--memory": {"action": "store_true", "help": "show the device memory taken meanwhile, and who holds it"},
 }
 _LEVELS: dict[str, dict[str, Any]] = {
     "--preset": {

@@ -18,6 +18,7 @@ _OF_THIS_PROCESS = {
     "runs": "-n",
     "when_slower": "--when-slower",
     "overhead": "--overhead",
+    "memory": "--memory",
 }
 
 

@@ -21,6 +21,8 @@ def capture_for(
     *,
     note: str = "",
     preset: str | None = None,
+    overhead: bool = False,
+    memory: bool = False,
     **options: Any,
 ) -> jobs.Job:
     """Start profiling this process and return at once.
@@ -30,7 +32,9 @@ def capture_for(
     plan
         How many seconds to record, or a plan of `xprof_nb.capture.plans`: ``Steps(10)``, ``Burst(2.0, 0.3, 3)``,
         ``WhenSlower(1.5)``.
-    name, logdir, note, preset, options
+    overhead
+        Measure first what each kind of tracing costs a step.
+    name, logdir, note, preset, memory, options
         As `capture` takes them.
 
     Returns
@@ -45,4 +49,14 @@ def capture_for(
     """
     if isinstance(plan, int | float):
         plan = For(plan)
-    return jobs.start(jobs.Request(plan, name, logdir, note, chosen(preset, **options)))
+    return jobs.start(
+        jobs.Request(
+            plan,
+            name,
+            logdir,
+            note,
+            chosen(preset, **options),
+            measure_options=overhead,
+            watch_memory=memory,
+        )
+    )

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xprof_nb.api import Profile
+    from xprof_nb.capture.memory_report import MemoryReport
+    from xprof_nb.memory import Memory
 
 State = Literal["armed", "waiting", "running", "collecting", "saving", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -48,6 +50,8 @@ class Request:
         Source of the notebook cell it profiles, if it is one.
     measure_options
         Measure first what each kind of tracing costs.
+    watch_memory
+        Watch device memory while it records.
     """
 
     plan: Plan = field(default_factory=lambda: For(3.0))
@@ -58,6 +62,7 @@ class Request:
     what: str = "what is running in this process"
     cell: str | None = None
     measure_options: bool = False
+    watch_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,24 @@ class Job:
         if not self.folders:
             raise CaptureError("the capture was cancelled before anything was recorded")
         return api.open(self.folders[-1])
+
+    @property
+    def memory_report(self) -> MemoryReport | None:
+        """What was seen of device memory, None so far or if nobody watched it."""
+        return self._stage.memory_report
+
+    @property
+    def memory(self) -> Memory:
+        """The device memory taken meanwhile, of several captures by the last.
+
+        Raises
+        ------
+        CaptureError
+            It has not ended, or was not asked to watch.
+        """
+        from xprof_nb.memory import of_capture  # noqa: PLC0415 - it sits on this package
+
+        return of_capture(self.memory_report)
 
     def begin(self, cell: str | None = None) -> None:
         """Let an armed job begin; ``cell`` is the source of the cell it profiles. Returns when it is under way.

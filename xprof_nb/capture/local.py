@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +18,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xprof_nb.capture import activity, cells, metadata, store
 from xprof_nb.capture.health import check_devices
+from xprof_nb.capture.holders import notebook_names
 from xprof_nb.capture.live_arrays import Sampler
+from xprof_nb.capture.memory_watch import MemoryWatch
 from xprof_nb.capture.options import CaptureOptions, chosen
 from xprof_nb.capture.session import Session, check_free, open_session
 from xprof_nb.capture.shield import shielded
 from xprof_nb.capture.upload import check_target, upload
 from xprof_nb.capture.waiting import Waiting
-from xprof_nb.errors import CaptureError
+from xprof_nb.errors import CaptureError, ProfileError
 from xprof_nb.runs import default_logdir
 from xprof_nb.runs.layout import DEFAULT_FOLDER
 from xprof_nb.runs.names import check_name, moment_name
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from xprof_nb.api import Profile
+    from xprof_nb.capture.memory_report import MemoryReport
+    from xprof_nb.memory import Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +52,7 @@ def capture(
     *,
     note: str = "",
     preset: str | None = None,
+    memory: bool = False,
     **options: Any,
 ) -> Capture:
     """Capture what runs inside a ``with`` block, or in each call of a decorated function.
@@ -62,6 +68,8 @@ def capture(
         Anything worth remembering of this run.
     preset
         ``"full"`` (default), ``"light"``: less of the host and one device, or ``"python"``: Python calls too.
+    memory
+        Watch device memory meanwhile; ``.memory`` says then what was taken, and who holds it.
     options
         What is to differ from the preset: ``host_tracer_level``, ``python_tracer_level``, ``device_tracing``,
         ``max_devices`` and whatever else `CaptureOptions` has.
@@ -86,7 +94,7 @@ def capture(
     ...     train_step(state, batch)
     >>> cap.profile.op_profile()  # doctest: +SKIP
     """
-    return Capture(name, logdir, note=note, options=chosen(preset, **options))
+    return Capture(name, logdir, note=note, options=chosen(preset, **options), memory=memory)
 
 
 class Capture:
@@ -108,6 +116,8 @@ class Capture:
         The collected XSpace while it is not on disk yet, else None.
     phase
         Of a capture that is stopping: ``"collecting"`` or ``"saving"``.
+    memory_report
+        What was seen of device memory, None if nobody watched it.
     """
 
     # Weak: a capture nobody holds any more frees the profiler.
@@ -120,10 +130,14 @@ class Capture:
         *,
         note: str = "",
         options: CaptureOptions | None = None,
+        memory: bool = False,
     ) -> None:
         self._session: Session | None = None
         self._sampler: Sampler | None = None
         self._mark: Mark | None = None
+        self._watches_memory = memory
+        self._memory_watch: MemoryWatch | None = None
+        self.memory_report: MemoryReport | None = None
         self.name = None if name is None else check_name(name)
         self.target, self.logdir = _places(default_logdir() if logdir is None else logdir)
         self.note = note
@@ -154,6 +168,19 @@ class Capture:
         if self.folder is None:
             raise CaptureError("this capture has no profile yet", hint="It has one after the `with` block.")
         return api.open(self.folder)
+
+    @property
+    def memory(self) -> Memory:
+        """The device memory taken meanwhile, and who holds it.
+
+        Raises
+        ------
+        CaptureError
+            It has not ended, or was not asked to watch.
+        """
+        from xprof_nb.memory import of_capture  # noqa: PLC0415 - it sits on this package
+
+        return of_capture(self.memory_report)
 
     @staticmethod
     def running() -> Capture | None:
@@ -209,6 +236,8 @@ class Capture:
             session.discard()
         if self._sampler is not None:
             self._sampler.discard()
+        if self._memory_watch is not None:
+            self._memory_watch.end()
         self._unmark()
 
     def __enter__(self) -> Self:
@@ -278,8 +307,10 @@ class Capture:
             self._unmark()
             raise
         self.folder, self.data, self._run, self._session = None, None, run, session
+        self.memory_report = None
         Capture._running = weakref.ref(self)
         self._sampler = Sampler()
+        self._memory_watch = MemoryWatch() if self._watches_memory else None
         if not self._wanted:
             self.abandon()
         self._clock = time.perf_counter()
@@ -303,10 +334,24 @@ class Capture:
                 try:
                     return self._stop(session)
                 finally:
+                    self._see_memory()
                     self._unmark()
         if self.folder is None:
             raise CaptureError("this capture is not running")
         return self.folder
+
+    def _see_memory(self) -> None:
+        watch, self._memory_watch = self._memory_watch, None
+        if watch is not None:
+            with suppress(Exception):  # a device that answers no more must not cost the profile
+                self.memory_report = watch.report(notebook_names(), self._ran())
+
+    def _ran(self) -> list[str]:
+        """Return the names of the programs that ran, none if nothing was saved."""
+        try:
+            return [program.name for program in self.profile.programs.values()]
+        except ProfileError:
+            return []
 
     def _unmark(self) -> None:
         mark, self._mark = self._mark, None

@@ -55,8 +55,7 @@ class MemoryWatch:
         ran
             Names of the programs that ran; of all that are alive if nobody knows.
         """
-        self._ended.set()
-        self._sampler.join()
+        self.end()
         after = self._held()
         self._raise_peaks(after)
         devices = tuple(
@@ -77,6 +76,11 @@ class MemoryWatch:
             planned_programs(self._devices, ran),
             _notes(self._statistics, f", sampled every {SAMPLING_PERIOD_S * 1e3:.0f} ms"),
         )
+
+    def end(self) -> None:
+        """End the watch."""
+        self._ended.set()
+        self._sampler.join()
 
     def _sample(self) -> None:
         while not self._ended.wait(SAMPLING_PERIOD_S):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xprof_nb.capture.jobs import Request, State
+    from xprof_nb.capture.memory_report import MemoryReport
 
 LOOK_S, WATCH_S = 0.2, 0.01
 UNTRACED_STEPS = 10
@@ -42,6 +43,8 @@ class Stage:
         Set when it is to end early.
     options
         What is recorded: what was asked, or less where that would become too large.
+    memory_report
+        What the last capture saw of device memory, None if it did not watch.
     at_work
         Whether what it profiles is running already, so that a look at it tells how much there will be.
     """
@@ -55,6 +58,7 @@ class Stage:
         self.cell: str | None = None
         self.options = request.options
         self.measures_options = request.measure_options
+        self.memory_report: MemoryReport | None = None
         self.at_work = False
         self._request = request
         self._tell = tell
@@ -137,7 +141,9 @@ class Stage:
         if self.ended_early:
             return
         request = self._request
-        capture = Capture(request.name, request.logdir, note=request.note, options=self.options)
+        capture = Capture(
+            request.name, request.logdir, note=request.note, options=self.options, memory=request.watch_memory
+        )
         capture.cell = self.cell
         capture.remember(asked=str(request.plan), **self._remembered)
         capture.start()
@@ -190,6 +196,7 @@ class Stage:
         try:
             capture.stop(tell)
         finally:
+            self.memory_report = capture.memory_report
             if capture.folder is not None:  # it may be saved, and the device broken
                 self.folders.append(capture.folder)
 

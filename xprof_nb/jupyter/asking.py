@@ -29,6 +29,7 @@ def request_of(command: CaptureCommand) -> Request:
         command.note,
         options,
         measure_options=command.overhead,
+        watch_memory=command.memory,
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.display import display
 
-from xprof_nb import api
 from xprof_nb.capture import activity, jobs
 from xprof_nb.capture.cells import current_cell
 from xprof_nb.errors import ProfileError
@@ -16,11 +15,6 @@ from xprof_nb.jupyter.captured import show_runs
 from xprof_nb.jupyter.cell_watch import CellWatch
 from xprof_nb.jupyter.output_area import OutputArea
 from xprof_nb.memory import MemoryOfCell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from xprof_nb.capture.memory_watch import MemoryWatch
 
 CELL_MAGIC = "%%xprof"
 BEGIN = "xprof_begin_cell"
@@ -47,12 +41,11 @@ def begin_in_place(lines: list[str]) -> list[str]:
 class CellCapture:
     """A capture that lasts as long as the cell it was started in."""
 
-    def __init__(self, shell: Any, request: jobs.Request, memory: Callable[[], MemoryWatch] | None = None) -> None:
+    def __init__(self, shell: Any, request: jobs.Request) -> None:
         self._shell = shell
         activity.prepare_to_wait()
         self._job = jobs.start(replace(request, what="this cell", cell=current_cell()))
         try:
-            self._memory = None if memory is None else memory()
             self._watch = CellWatch(shell, on_end=self.finish, inside=True)
         except BaseException:
             self._job.cancel()
@@ -72,15 +65,8 @@ class CellCapture:
         try:
             self._show(area)
         finally:
-            if self._memory is not None:
-                display(MemoryOfCell(self._memory.report(self._shell.user_ns, self._ran())))
-
-    def _ran(self) -> list[str]:
-        """Return the names of the programs that ran, none if nothing was saved."""
-        try:
-            return [program.name for folder in self._job.folders for program in api.open(folder).programs.values()]
-        except ProfileError:
-            return []
+            if self._job.memory_report is not None:
+                display(MemoryOfCell(self._job.memory_report))
 
     def _show(self, area: OutputArea) -> None:
         job = self._job

@@ -39,6 +39,9 @@ class LiveCapture:
                     self.job.begin(cell)
             self._area = OutputArea(shell)
             self._area.say(self.status)
+            self._memory_area = OutputArea(shell)
+            if request.watch_memory:
+                self._memory_area.say("Device memory is watched while it records.")
             self._follower = in_background(self._follow, "xprof_nb live capture")
         except BaseException:
             self.job.cancel()
@@ -97,6 +100,8 @@ class LiveCapture:
         finally:
             if self._watch:
                 self._watch.close()
+            if job.memory_report is not None:
+                self._memory_area.put(job.memory)
 
     def _queue_ran_out(self) -> bool:
         """Return whether the cells to profile have all run; one that watches for slow steps goes on watching."""

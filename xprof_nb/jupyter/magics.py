@@ -108,7 +108,7 @@ class XprofMagics(Magics):  # type: ignore[misc]
             command = args.parse_cell_magic(line)
         except args.HelpAsked as text:  # an error here: the cell must not run
             raise UsageError(str(text)) from None
-        return CellCapture(self.shell, request_of(command), MemoryWatch if command.memory else None)
+        return CellCapture(self.shell, request_of(command))
 
     def _do(self, command: args.Command) -> Any:
         match command:

@@ -61,6 +61,10 @@ class OutputArea:
             data, metadata = result._repr_mimebundle_()
         self._put(data, metadata)
 
+    def put(self, shown: Any) -> None:
+        """Replace what was said by something that shows itself."""
+        self._put({"text/html": shown._repr_html_(), "text/plain": repr(shown)}, {})
+
     def during(self, work: Callable[[], T], doing: str) -> T:
         """Do ``work`` in the background, say for how long, and return what it gives.
 

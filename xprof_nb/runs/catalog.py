@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xprof_nb.errors import NotFoundError
 from xprof_nb.runs.layout import RunFiles, Scan, default_logdir, scan
-from xprof_nb.runs.leftovers import staged
+from xprof_nb.runs.leftovers import leftovers
 from xprof_nb.runs.places import is_url, locate
 from xprof_nb.runs.sidecar import Sidecar
 from xprof_nb.runs.under_way import lost
@@ -107,7 +107,7 @@ def remarks(folder: str, found: Scan) -> list[str]:
         )
     said.extend(f"{unreadable} may not be read." for unreadable in found.unreadable)
     if not is_url(folder):
-        said.extend(str(gone) for gone in (*staged(Path(folder)), *lost(Path(folder))))
+        said.extend(str(gone) for gone in (*leftovers(Path(folder)), *lost(Path(folder))))
     return said
 
 
