@@ -24,7 +24,7 @@ ROOMS = {
     "assets": "errors",
     "snapshot": "errors model queries snapshot",
     "runs": "errors model formats runs",
-    "capture": "errors model formats runs capture | api",
+    "capture": "errors model formats runs capture | api memory",
     "views": "errors model formats analysis queries assets snapshot views | api",
     "memory": "errors model capture | views",
     "result": "errors model queries | api trace views",
