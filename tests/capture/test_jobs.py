@@ -116,10 +116,11 @@ def test_a_burst_called_off_keeps_the_runs_it_has(loop, logdir) -> None:
     assert job.state == "done"
 
 
-def test_a_slow_step_makes_the_next_one_be_captured(loop, logdir) -> None:
+@pytest.mark.parametrize("loop", ["train", None], indirect=True)
+def test_a_slow_step_is_in_the_profile_and_so_many_after_it(loop, logdir) -> None:
     job = jobs.start(Request(WhenSlower(4.0, 2), "slow", logdir))
     while not job.ended(0.2):
-        if 1 < job.elapsed_s < 20 and job.state == "waiting" and not loop.once_s:
+        if 2.5 < job.elapsed_s < 20 and job.state == "waiting" and not loop.once_s:  # some was dropped by then
             loop.once_s = 2.0
     job.wait(0)
     recorded = sidecar_of(job.folders[0])
@@ -127,13 +128,18 @@ def test_a_slow_step_makes_the_next_one_be_captured(loop, logdir) -> None:
     assert slow["step_s"] > 4 * slow["median_s"]
     assert slow["factor"] == pytest.approx(slow["step_s"] / slow["median_s"])
     assert recorded["step_count"] >= 2
+    assert recorded["duration_s"] >= slow["begins_s"] + slow["step_s"]
+    assert recorded["duration_s"] < 20  # what came long before was dropped
+    assert job.status.notes[0].startswith("The slow step took ")
+    longest_s = job.profile.steps().frame["step_time_ps"].max() / 1e12
+    assert longest_s + max(-slow["begins_s"], 0) == pytest.approx(slow["step_s"], rel=0.25)
 
 
 def test_when_no_step_is_slow_nothing_is_recorded_and_it_says_so(loop, logdir) -> None:
     job = jobs.start(Request(WhenSlower(1000.0, limit_s=0.5), "slow", logdir))
     with pytest.raises(CaptureError, match=r"none of \d+ steps in 0.5 s took more than 1000 times.*Lower the factor"):
         job.wait(60)
-    assert job.status.error.startswith("nothing was recorded")
+    assert job.status.error.startswith("nothing was kept")
     assert "Lower" in job.status.hint
 
 

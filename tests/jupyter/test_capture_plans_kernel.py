@@ -15,6 +15,13 @@ for number in range({steps}):
         square(operand).block_until_ready()
         time.sleep(0.02)
 """
+GO_ON = """\
+from xprof_nb.capture import jobs
+while (job := jobs.current()) is not None and not job.folders:
+    with jax.profiler.StepTraceAnnotation("train"):
+        square(operand).block_until_ready()
+        time.sleep(0.02)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +76,14 @@ def test_a_burst_of_three_is_three_runs_and_shows_the_last(kernel, folder) -> No
 
 def test_a_slow_step_is_waited_for(kernel, folder) -> None:
     asking = kernel.run("%xprof capture 60s --when-slower 3x --steps 2 --name slow")
-    kernel.run(LOOP.format(steps=20) + "time.sleep(1)\n" + LOOP.format(steps=20))
+    pause = "with jax.profiler.StepTraceAnnotation('train', step_num=-1):\n    time.sleep(1)\n"
+    # On a machine under load another step may be the slow one; the loop goes on until the capture has what it wants.
+    kernel.run(LOOP.format(steps=20) + pause + GO_ON)
     kernel.read_until(lambda: is_view(asking))
     (recorded,) = runs_in(folder, "slow")
-    assert recorded["slow_step"]["step_s"] > 0.9
-    assert recorded["step_count"] >= 2
+    assert recorded["slow_step"]["factor"] > 3
+    assert recorded["step_count"] >= 3
+    assert "The slow step took" in asking.displays[-1]["text/plain"]
 
 
 def test_a_profiled_cell_may_be_captured_in_part(kernel, folder) -> None:

@@ -29,7 +29,7 @@ class CaptureCommand:
     every_s, runs
         So many captures, one at each period.
     when_slower
-        Wait for a step that takes so many times the median.
+        Capture a step that takes so many times the median.
     overhead
         Measure first what each kind of tracing costs.
     memory
@@ -170,7 +170,7 @@ _PLANS: dict[str, dict[str, Any]] = {
     "--when-slower": {
         "metavar": "1.5x",
         "type": _factor,
-        "help": "wait for a step that takes so many times the median, then capture the next",
+        "help": "record until a step took so many times the median; that step is kept and --steps N after it (1)",
     },
 }
 _BESIDES: dict[str, dict[str, Any]] = {

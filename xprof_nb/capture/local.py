@@ -24,14 +24,11 @@ from xprof_nb.capture.memory_watch import MemoryWatch
 from xprof_nb.capture.options import CaptureOptions, chosen
 from xprof_nb.capture.session import Session, check_free, open_session
 from xprof_nb.capture.shield import shielded
-from xprof_nb.capture.upload import check_target, upload
+from xprof_nb.capture.upload import places, upload
 from xprof_nb.capture.waiting import Waiting
 from xprof_nb.errors import CaptureError, ProfileError
 from xprof_nb.runs import default_logdir
-from xprof_nb.runs.layout import DEFAULT_FOLDER
 from xprof_nb.runs.names import check_name, moment_name
-from xprof_nb.runs.places import is_url
-from xprof_nb.runs.shelf import checked_logdir
 from xprof_nb.runs.sidecar import Sidecar
 from xprof_nb.runs.under_way import Mark
 
@@ -139,7 +136,7 @@ class Capture:
         self._memory_watch: MemoryWatch | None = None
         self.memory_report: MemoryReport | None = None
         self.name = None if name is None else check_name(name)
-        self.target, self.logdir = _places(default_logdir() if logdir is None else logdir)
+        self.target, self.logdir = places(default_logdir() if logdir is None else logdir)
         self.note = note
         self.options = options or CaptureOptions()
         self.cell: str | None = None
@@ -219,6 +216,10 @@ class Capture:
     def cost(self, values: Mapping[str, Any]) -> None:
         """Keep what profiling itself was measured to cost."""
         self._cost.update(values)
+
+    def begin_anew(self) -> None:
+        """Drop what was recorded so far, and go on recording."""
+        shielded(self._begin_anew, "xprof_nb begin anew")
 
     def save(self) -> Path:
         """Save what was collected, again if it failed before."""
@@ -325,6 +326,19 @@ class Capture:
             other=dict(self._remembered),
         )
 
+    def _begin_anew(self) -> None:
+        with self._stopping:
+            if self._session is None:
+                raise CaptureError("this capture is not running")
+            self._session.discard()
+            self._session = None
+            if self._sampler is not None:
+                self._sampler.discard()
+            self._session = open_session(self.options, f"run {self._run!r}")
+            self._sampler = Sampler()
+            self._clock = time.perf_counter()
+            self._record = replace(self._record, started=datetime.now(UTC))
+
     def _stop_once(self) -> Path:
         with self._stopping:
             if self._session is not None and self._session.inherited:
@@ -397,11 +411,3 @@ class Capture:
             )
         except Exception as error:  # the profile is worth more than its description, and is saved without it
             return replace(known, other={**known.other, "incomplete": f"{type(error).__name__}: {error}"})
-
-
-def _places(logdir: str | os.PathLike[str]) -> tuple[str | None, Path]:
-    """Return the URL that runs are copied to, if it is one, and the folder they are saved in."""
-    text = os.fspath(logdir)
-    if isinstance(text, str) and is_url(text) and not text.lower().startswith("file:"):
-        return check_target(text), Path.cwd() / DEFAULT_FOLDER
-    return None, checked_logdir(logdir)

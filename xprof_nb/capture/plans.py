@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,6 @@ STEPS_LIMIT_S = 60.0
 SLOWER_LIMIT_S = 600.0
 MOST_STEPS = 1000
 MOST_RUNS = 100
-MEDIAN_OF, LATEST = 101, 32
-"""Several steps may pass between two looks."""
-FEWEST_STEPS = 5
-"""Before this many steps have been seen, none of them is called slow."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ class Burst:
 
 @dataclass(frozen=True)
 class WhenSlower:
-    """Once: the steps after one that took longer than so many times the median of those before it."""
+    """Once: a step that took longer than so many times the median of those before it, and some after it."""
 
     factor: float
     count: int = 1
@@ -110,35 +105,24 @@ class WhenSlower:
         _check_above(self.limit_s, 0, "a time limit of {} s", "Give a time above 0.")
 
     def __str__(self) -> str:
-        what = _counted(self.count, "step")
-        return f"{what} after one slower than {self.factor:g} times the median, watched for at most {self.limit_s:g} s"
+        return (
+            f"a step slower than {self.factor:g} times the median and {_counted(self.count, 'step')} after it, "
+            f"waited for at most {self.limit_s:g} s"
+        )
 
     def record(self, stage: Stage) -> None:
-        """Watch without the profiler until a step is slow, then record."""
+        """Record all the time, dropping it again, until a step was slow."""
         with stage.watching_steps() as watch:
-            stage.pause(self.limit_s, "a slow step", lambda: slow_step(watch.lengths_s(), self.factor) is not None)
-            slow = slow_step(watch.lengths_s(), self.factor)
-            if slow is not None:
-                stage.remember("slow_step", {"step_s": slow[0], "median_s": slow[1], "factor": slow[0] / slow[1]})
-                stage.record(min(self.limit_s, STEPS_LIMIT_S), steps=self.count)
-            elif not stage.ended_early:
+            slow = stage.record_around_slow(self.factor, self.count, self.limit_s, min(self.limit_s, STEPS_LIMIT_S))
+            if slow is None and not stage.ended_early:
                 raise CaptureError(
-                    f"nothing was recorded: none of {watch.count()} steps in {self.limit_s:g} s took more than "
+                    f"nothing was kept: none of {watch.count()} steps in {self.limit_s:g} s took more than "
                     f"{self.factor:g} times the median",
                     hint="Lower the factor, watch longer, or mark steps with jax.profiler.StepTraceAnnotation.",
                 )
 
 
 Plan = For | Steps | Burst | WhenSlower
-
-
-def slow_step(lengths_s: list[float], factor: float) -> tuple[float, float] | None:
-    """Return a step of the latest and the median of those before it, if one took over ``factor`` times that."""
-    for at in range(max(FEWEST_STEPS, len(lengths_s) - LATEST), len(lengths_s)):
-        median = statistics.median(lengths_s[max(0, at - MEDIAN_OF) : at])
-        if lengths_s[at] > factor * median:
-            return lengths_s[at], median
-    return None
 
 
 def _counted(count: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from xprof_nb.capture.options import DEFAULT_PRESET, PRESETS
 from xprof_nb.capture.overhead import Overhead, by_option, describe, ladder, times
 from xprof_nb.capture.probe import LONG_STOP_S, WORTH_PROBING_S, probe
 from xprof_nb.capture.session import open_session
+from xprof_nb.capture.slow_steps import Search
 from xprof_nb.capture.step_watch import StepWatch
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from xprof_nb.capture.jobs import Request, State
     from xprof_nb.capture.memory_report import MemoryReport
+    from xprof_nb.capture.slow_steps import Slow
 
 LOOK_S, WATCH_S = 0.2, 0.01
 UNTRACED_STEPS = 10
@@ -140,6 +142,62 @@ class Stage:
         """Record one run: for a time, or until so many whole steps have passed in less."""
         if self.ended_early:
             return
+        capture = self._started()
+        began_s = self.now_s()
+        try:
+            until = None if steps is None else (lambda: self._steps().count(began_s) >= steps)
+            self._hold("running", f"Profiling {self._request.what}", seconds, until)
+            self.recorded_s += self.now_s() - began_s
+            if self._watch is not None:
+                self._judge(capture, began_s)
+        finally:
+            self._save(capture)
+
+    def record_around_slow(self, factor: float, steps: int, limit_s: float, follow_s: float) -> Slow | None:
+        """Record a slow step and so many after it; what came before is dropped again and again.
+
+        Parameters
+        ----------
+        factor
+            How many times the median it takes at least.
+        limit_s, follow_s
+            How long to wait for it, and for those after it.
+
+        Returns
+        -------
+        Slow
+            None if there was none, with nothing saved.
+        """
+        capture, watch = self._started(), self._steps()
+        search = Search(watch, factor, self.now_s())
+
+        def look() -> bool:
+            now_s = self.now_s()
+            if search.look() is None and search.may_drop(now_s):
+                capture.begin_anew()
+                search.dropped(now_s, self.now_s())
+            return search.found is not None
+
+        try:
+            self._hold("waiting", "Waiting for a slow step", limit_s, look)
+            found = search.found
+            if found is not None:
+                middle_s = found.step.start_s + found.step.length_s / 2
+                self._hold("running", "Profiling what follows", follow_s, lambda: watch.count(middle_s) >= steps)
+                self.recorded_s += self.now_s() - search.began_s
+                capture.remember(slow_step=found.to_dict(search.began_s))
+                self.note(found.describe(search.began_s))
+                self._judge(capture, search.began_s)
+        except BaseException:
+            capture.abandon()
+            raise
+        if found is None:
+            capture.abandon()
+        else:
+            self._save(capture)
+        return found
+
+    def _started(self) -> Capture:
         request = self._request
         capture = Capture(
             request.name, request.logdir, note=request.note, options=self.options, memory=request.watch_memory
@@ -147,15 +205,7 @@ class Stage:
         capture.cell = self.cell
         capture.remember(asked=str(request.plan), **self._remembered)
         capture.start()
-        began_s = self.now_s()
-        try:
-            until = None if steps is None else (lambda: self._steps().count(began_s) >= steps)
-            self._hold("running", f"Profiling {request.what}", seconds, until)
-            self.recorded_s += self.now_s() - began_s
-            if self._watch is not None:
-                self._judge(capture, began_s)
-        finally:
-            self._save(capture)
+        return capture
 
     def _timed(self, doing: str, count: int, limit_s: float) -> list[float]:
         """Return the lengths of the next whole steps."""

@@ -16,10 +16,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["marked", "inferred"]
 MOST_STARTS = 4096
+
+
+class Step(NamedTuple):
+    """One whole step, from its start to the next one's; moments are of ``time.perf_counter``."""
+
+    start_s: float
+    length_s: float
 
 
 @dataclass
@@ -50,6 +57,7 @@ class StepWatch:
 
     def __init__(self) -> None:
         self._marked = _Steps()
+        self._mark_began_s = 0.0
         self._programs: dict[int, _Program] = {}
         self._open_marks = threading.local()
         self._undo = [_hook_marks(self._mark_begins, self._mark_ends), _hook_dispatches(self._dispatched)]
@@ -76,9 +84,22 @@ class StepWatch:
 
     def lengths_s(self, since_s: float = 0.0) -> list[float]:
         """Return the lengths of the latest whole steps that began after a moment, each from its start to the next."""
+        return [step.length_s for step in self.steps(since_s)]
+
+    def steps(self, since_s: float = 0.0) -> list[Step]:
+        """Return the latest whole steps that began after a moment."""
         steps = self._marked if self._marked.ended else self._leading()
-        starts = sorted(start for start in list(steps.started_s) if start >= since_s) if steps else []
-        return [later - earlier for earlier, later in pairwise(starts)]
+        starts = {start for start in list(steps.started_s) if start >= since_s} if steps else set()
+        if starts and steps is self._marked:  # a step is known when it ends, but its begin ends the one before it
+            starts.add(max(self._mark_began_s, *starts))
+        return [Step(earlier, later - earlier) for earlier, later in pairwise(sorted(starts))]
+
+    def open_s(self) -> float:
+        """Return since when the step under way has lasted, 0 while none has been seen."""
+        if self._marked.ended:
+            return self._mark_began_s
+        leading = self._leading()
+        return leading.started_s[-1] if leading else 0.0
 
     def _leading(self) -> _Program | None:
         repeated = [program for program in list(self._programs.values()) if program.ended > 1]
@@ -86,7 +107,8 @@ class StepWatch:
 
     def _mark_begins(self) -> None:
         stack = self._open_marks.__dict__.setdefault("stack", [])
-        stack.append([time.perf_counter(), False])
+        self._mark_began_s = time.perf_counter()
+        stack.append([self._mark_began_s, False])
 
     def _mark_ends(self) -> None:
         stack = self._open_marks.__dict__.get("stack")

@@ -10,9 +10,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from xprof_nb.errors import CaptureError, UsageError
+from xprof_nb.runs.layout import DEFAULT_FOLDER
 from xprof_nb.runs.names import numbered
+from xprof_nb.runs.places import is_url
+from xprof_nb.runs.shelf import checked_logdir
 
 RUNS = "plugins/profile"
+
+
+def places(logdir: str | os.PathLike[str]) -> tuple[str | None, Path]:
+    """Return the URL that runs are copied to, if it is one, and the folder they are saved in."""
+    text = os.fspath(logdir)
+    if isinstance(text, str) and is_url(text) and not text.lower().startswith("file:"):
+        return check_target(text), Path.cwd() / DEFAULT_FOLDER
+    return None, checked_logdir(logdir)
 
 
 def check_target(url: str) -> str:
