@@ -7,6 +7,7 @@ export namespace PluginIDs {
   export const panel = 'xprof-nb:panel';
   export const document = 'xprof-nb:document';
   export const mime = 'xprof-nb:mime';
+  export const links = 'xprof-nb:links';
 }
 
 export namespace CommandIDs {
@@ -14,6 +15,8 @@ export namespace CommandIDs {
   export const openRun = 'xprof-nb:open-run';
   export const restoreFile = 'xprof-nb:restore-file';
   export const refreshRuns = 'xprof-nb:refresh-runs';
+  export const copyLink = 'xprof-nb:copy-link';
+  export const followLink = 'xprof-nb:follow-link';
 }
 
 /** What is done with the runs of the panel. */
@@ -29,6 +32,7 @@ export namespace RunCommandIDs {
   export const export_ = 'xprof-nb:export-run';
   export const import_ = 'xprof-nb:import-run';
   export const discard = 'xprof-nb:discard-run';
+  export const copyRunLink = 'xprof-nb:copy-run-link';
   export const copyPath = 'xprof-nb:copy-path';
   export const copyPython = 'xprof-nb:copy-python';
 }

@@ -371,3 +371,18 @@ def test_a_reload_keeps_the_order_and_what_is_open(panel):
     expect(panel.names.first).to_have_text("baseline")
     expect(panel.area.get_by_label("Which runs come first")).to_have_value("name")
     expect(panel.tree.locator(".jp-XprofRuns-host")).to_have_text(["worker-0", "worker-1"])
+    page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
+
+
+def test_a_link_opens_the_run(panel):
+    page = panel.page
+    panel.choose("sweep-b8")
+    panel.menu("Copy Link")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{panel.server.url}/lab?xprof=")
+    page.goto(link)
+    document = page.locator(".jp-XprofDocument").filter(visible=True)
+    expect(document.locator(".jp-XprofHeader-run").first).to_have_text("sweep-b8")
+    assert "xprof=" not in page.url
+    page.goto(link[:-9])
+    expect(page.locator(".Toastify__toast", has_text="The link does not lead to a run.")).to_be_visible()

@@ -22,6 +22,7 @@ vi.mock('@jupyterlab/ui-components', () => {
     'downloadIcon',
     'editIcon',
     'fileUploadIcon',
+    'linkIcon',
     'tagIcon'
   ];
   return { LabIcon, ...Object.fromEntries(icons.map((name) => [name, new LabIcon()])) };
@@ -34,6 +35,7 @@ const B = run({ run: 'b', path: '/b', started: new Date('2026-01-01') });
 
 describe('the commands of runs', () => {
   const opened = vi.fn();
+  const linked = vi.fn();
   const inserter = { isPossible: true, insert: vi.fn() };
   const manager = { export: vi.fn(), discard: vi.fn(), change: vi.fn(), import: vi.fn() };
   let commands: CommandRegistry;
@@ -45,6 +47,7 @@ describe('the commands of runs', () => {
     vi.clearAllMocks();
     commands = new CommandRegistry();
     commands.addCommand(CommandIDs.openRun, { execute: opened });
+    commands.addCommand(CommandIDs.copyLink, { execute: linked });
     inserter.isPossible = true;
     logdir = '/logs';
     isAble = true;
@@ -63,7 +66,10 @@ describe('the commands of runs', () => {
 
   it.each([
     [[], []],
-    [[A], [RunCommandIDs.rename, RunCommandIDs.editNote, RunCommandIDs.compareWith]],
+    [
+      [A],
+      [RunCommandIDs.rename, RunCommandIDs.editNote, RunCommandIDs.compareWith, RunCommandIDs.copyRunLink]
+    ],
     [[A, B], [RunCommandIDs.compare]]
   ])('are there only when they make sense: %#', (runs, special) => {
     chosen = runs;
@@ -121,6 +127,12 @@ describe('the commands of runs', () => {
       { path: '/b', name: 'b' },
       { path: '/b', name: 'b', state: { shown: { view: 'trace' }, made: {} } }
     ]);
+  });
+
+  it('copy the address of a run', async () => {
+    chosen = [A];
+    await commands.execute(RunCommandIDs.copyRunLink);
+    expect(linked).toHaveBeenCalledWith({ path: '/a', name: 'a' });
   });
 
   it('act on the runs that are named, and on no others', async () => {

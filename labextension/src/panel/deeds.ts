@@ -8,6 +8,7 @@ import {
   downloadIcon,
   editIcon,
   type LabIcon,
+  linkIcon,
   tagIcon
 } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
@@ -162,9 +163,17 @@ function changingDeeds({ manager, trans, can }: Tools): Readonly<Record<string, 
   };
 }
 
-function copyingDeeds({ trans }: Tools): Readonly<Record<string, Deed>> {
+function copyingDeeds({ commands, trans }: Tools): Readonly<Record<string, Deed>> {
   const copy = (text: string) => Clipboard.copyToSystem(text);
   return {
+    [RunCommandIDs.copyRunLink]: {
+      label: trans.__('Copy Link'),
+      caption: trans.__('Copy the address that opens the run'),
+      icon: linkIcon,
+      takes: one,
+      isOffered: () => commands.hasCommand(CommandIDs.copyLink),
+      execute: ([run]) => run && commands.execute(CommandIDs.copyLink, { path: run.path, name: run.run })
+    },
     [RunCommandIDs.copyPath]: {
       label: trans.__('Copy Path'),
       caption: trans.__('Copy the folder of the run'),
