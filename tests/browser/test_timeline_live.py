@@ -6,13 +6,14 @@ import gzip
 import json
 import shutil
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
-from tests.analysis.timelines import slices_of
+from tests.analysis.timelines import HOSTILE, hostile_profile, slices_of
 from tests.browser import lab as labs
 from tests.browser.test_notebook import choose, wait_for_lab
 from tests.browser.timeline import Timeline
@@ -24,7 +25,6 @@ NOTEBOOK = "timeline.ipynb"
 RUN_TIMEOUT_MS = 120_000
 BUSY_S = 60
 SAVE_TIMEOUT_S = 20
-TOLD_AFTER_MS = 2_000  # moves are told to the kernel when they come to rest
 
 
 @pytest.fixture(scope="module")
@@ -168,17 +168,10 @@ def test_the_run_is_downloaded_for_other_viewers(lab, run, open_notebook, tmp_pa
     page = open_notebook(lab)
     view = first_view(page)
     profile = xp.open(run)
-    for label, name in (("Download as Chrome trace", "trace.json.gz"), ("Download for Perfetto", "trace.pftrace.gz")):
-        with page.expect_download() as download:
-            view.menu(label)
-        assert download.value.suggested_filename.endswith(name.removeprefix("trace"))
-        download.value.save_as(tmp_path / name)
-        expect(view.area.locator(".jp-Timeline-status")).to_contain_text(name.removeprefix("trace"))
+    written, packed = downloaded(view, tmp_path)
     # A kernel of its own home has not measured what this processor can do: curves may be in another unit.
-    written = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
     whole = json.loads(profile.trace().to_chrome_json(tmp_path / "file.json").read_bytes())
-    assert drawn(written) == drawn(whole)
-    packed = gzip.decompress((tmp_path / "trace.pftrace.gz").read_bytes())
+    assert drawn(json.loads(written)) == drawn(whole)
     assert slices_of(packed) == slices_of(profile.trace().to_perfetto(tmp_path / "file.pftrace").read_bytes())
 
 
@@ -208,7 +201,11 @@ def test_markers_stay_in_the_notebook_where_the_run_cannot_keep_them(lab, run, o
     name.fill("warm-up")
     name.press("Enter")
     view.wheel(-240, times=3)
+    whole = view.window()
+    view.press("w")
     window = view.window()
+    view.press("u")
+    assert view.window() == whole
     screenshot(page, "timeline-markers-light")
     choose(page, "File", "Save Notebook")
     path, deadline = lab.root / NOTEBOOK, time.monotonic() + SAVE_TIMEOUT_S
@@ -218,8 +215,8 @@ def test_markers_stay_in_the_notebook_where_the_run_cannot_keep_them(lab, run, o
     payload = next(out["data"][MIMETYPE] for out in outputs if MIMETYPE in out.get("data", {}))
     assert [marker["name"] for marker in payload["state"]["made"]["markers"]] == ["warm-up"]
 
-    # With its kernel the view stands as it did; without one the markers are what the notebook has.
-    page.wait_for_timeout(TOLD_AFTER_MS)
+    # With its kernel the view stands as it did after the very last move; without one it has what the notebook has.
+    page.keyboard.press("w")
     page.reload()
     wait_for_lab(page)
     view = shown(page)
@@ -282,16 +279,49 @@ def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, op
         server.stop()
 
 
-def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screenshot):
-    stop_kernels(lab)
-    page = open_page(lab.page())
+def opened_from_the_panel(page, run: str) -> Timeline:
     page.locator('[data-id="xprof-nb-panel"]').click()
-    panel = page.locator("#xprof-nb-panel")
-    panel.get_by_text("train", exact=True).first.dblclick()
+    page.locator("#xprof-nb-panel").get_by_text(run, exact=True).first.dblclick()
     document = page.locator("#jp-main-dock-panel")
     document.get_by_role("tab", name="timeline").click()
     view = Timeline(document.get_by_role("tabpanel").last).wait()
     view.expect_answers_from("server")
+    return view
+
+
+def test_a_document_is_downloaded_for_other_viewers(lab, open_page, tmp_path):
+    profile = hostile_profile(tmp_path)
+    folder = lab.root / "hostile-logs" / "plugins" / "profile" / "attack"
+    folder.mkdir(parents=True)
+    shutil.copy(profile.data.hosts[0].file, folder / "vm.xplane.pb")
+    view = opened_from_the_panel(open_page(lab.page()), "attack")
+    written, packed = downloaded(view, tmp_path)
+    text = written.decode()
+    assert "<" not in text, "no script ends in it"
+    assert drawn(json.loads(text)) == drawn(
+        json.loads(profile.trace().to_chrome_json(tmp_path / "a.json").read_bytes())
+    )
+    assert {name[:100] for name in HOSTILE if name} <= {event["name"][:100] for event in drawn(json.loads(text))}
+    assert slices_of(packed) == slices_of(profile.trace().to_perfetto(tmp_path / "a.pftrace").read_bytes())
+
+
+def downloaded(view: Timeline, folder: Path) -> tuple[bytes, bytes]:
+    """Return the run as its menu gives it for Chrome and for Perfetto, unpacked."""
+    found = []
+    for label, name in (("Download as Chrome trace", "trace.json.gz"), ("Download for Perfetto", "trace.pftrace.gz")):
+        with view.page.expect_download() as download:
+            view.menu(label)
+        assert download.value.suggested_filename.endswith(name.removeprefix("trace"))
+        download.value.save_as(folder / name)
+        expect(view.area.locator(".jp-Timeline-status")).to_contain_text(name.removeprefix("trace"))
+        found.append(gzip.decompress((folder / name).read_bytes()))
+    return found[0], found[1]
+
+
+def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screenshot):
+    stop_kernels(lab)
+    page = open_page(lab.page())
+    view = opened_from_the_panel(page, "train")
     x, y = view.point_at_a_box("Ops")
     page.mouse.click(x, y)
     expect(view.details).to_contain_text("self time")
@@ -311,6 +341,7 @@ def test_the_side_panel_shows_it_without_a_kernel(lab, run, open_page, screensho
     window = view.window()
     page.wait_for_timeout(2000)  # the layout and what it restores are saved when they have come to rest
     page.goto(f"{lab.url}/lab?token={lab.token}")
+    document = page.locator("#jp-main-dock-panel")
     document.get_by_role("tab", name="timeline").wait_for()
     view = Timeline(document.get_by_role("tabpanel").last).wait()
     assert view.window() == window

@@ -73,10 +73,14 @@ describe('the state of a view', () => {
     teller.changed();
     leave();
     expect(keep.mock.calls).toEqual([[{ shown: { window: 2 }, made: {} }]]);
-    teller.dispose();
+    // Moved, and not drawn yet: nobody has said that anything changed.
     state = { shown: { window: 3 }, made: {} };
     leave();
-    expect(keep).toHaveBeenCalledTimes(1);
+    expect(keep).toHaveBeenLastCalledWith({ shown: { window: 3 }, made: {} });
+    teller.dispose();
+    state = { shown: { window: 4 }, made: {} };
+    leave();
+    expect(keep).toHaveBeenCalledTimes(2);
   });
 
   it('is kept by the outermost who can, who says where', () => {

@@ -73,8 +73,8 @@ export class StateTeller {
   private _told: string;
   private _kept = '';
   private _timer = 0;
-  /** A page that is left, reloaded or put away may not come to the end of the rest. */
-  private readonly _left = () => this._tellRest();
+  /** A page that is left, reloaded or put away may not come to the end of the rest, nor to the next frame. */
+  private readonly _left = () => this.tell();
 
   constructor(
     private readonly _node: StatefulElement,
@@ -109,14 +109,10 @@ export class StateTeller {
 
   /** Before the view leaves the page: what has not been told yet is told. */
   dispose(): void {
-    this._tellRest();
-    window.removeEventListener('pagehide', this._left);
-    document.removeEventListener('visibilitychange', this._left);
-  }
-
-  private _tellRest(): void {
     if (this._timer !== 0) {
       this.tell();
     }
+    window.removeEventListener('pagehide', this._left);
+    document.removeEventListener('visibilitychange', this._left);
   }
 }
