@@ -83,7 +83,7 @@ def test_a_module_needs_a_model_and_an_element_alone(page, profile, view):
             "hooks": [],
             "foreign": [],
             "first": "snapshot",
-            "events": ["msg:custom"],
+            "events": ["msg:custom", "comm_live_update"],
             "failures": [],
             "isStyled": True,
             "left": 0,
