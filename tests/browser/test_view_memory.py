@@ -1,7 +1,8 @@
-"""Memory over time in a page from disk: the curve of the frame, its exact peak, and what a saved view cannot know."""
+"""Memory over time in a page from disk: the curve of the frame, its exact peak, and who held it at each point."""
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ from playwright.sync_api import expect
 
 import xprof_nb as xp
 from tests.browser import charts
+from xprof_nb import snapshot
+from xprof_nb.model import columns
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -90,17 +93,23 @@ def test_the_stack_is_stacked_and_devices_can_be_picked(open_page, corpus, tmp_p
     expect(page.locator(".jp-Memory-thinned")).to_contain_text(f"of {len(result.frame)} events")
 
 
-def test_holders_of_the_peak_are_kept_and_another_moment_needs_the_run(open_page, corpus, tmp_path):
-    result, page = opened(open_page, xp.open(corpus / GPU), tmp_path)
+def test_holders_are_kept_of_the_peak_and_of_the_points_saved(open_page, corpus, tmp_path):
+    profile = xp.open(corpus / GPU)
+    result, page = opened(open_page, profile, tmp_path)
     held = result.summary["allocators"][0]["held"]
     grid = page.get_by_role("grid", name="Who held the memory")
     shown = [float("".join(c for c in text if c.isdigit())) for text in charts.rows_of(grid, "bytes")]
     assert shown == [row["bytes"] for row in held]
     begin, end = charts.axis(page, "x")
     charts.click(page, begin + (end - begin) * 0.7, charts.axis(page, "y")[1] / 2)
-    expect(page.locator(".jp-Memory-holders [role=status]")).to_contain_text("is not in a saved view")
+    expect(page.locator(".jp-Memory-heading")).to_contain_text("At the saved point")
+    shown = [float("".join(c for c in text if c.isdigit())) for text in charts.rows_of(grid, "bytes")]
+    packed = snapshot.build(profile.data, "memory")["extra"]["holders"]
+    saved, _ = columns.decode(base64.b64decode(packed))
+    mine = saved[saved["device"] == result.summary["allocators"][0]["device"]]
+    assert shown in [list(group) for _, group in mine.groupby("at_ps")["bytes"]]
     page.get_by_role("button", name="at the peak").click()
-    expect(page.locator(".jp-Memory-holders [role=status]")).to_have_count(0)
+    expect(page.locator(".jp-Memory-heading")).to_contain_text("At the peak")
 
 
 def test_a_dragged_window_is_offered_to_all_views(open_page, corpus, tmp_path):

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from xprof_nb.analysis import live_arrays
 from xprof_nb.analysis.allocator_events import Timeline, check_selection, chosen_timelines, device_of_allocator
 from xprof_nb.analysis.selection import Selection, not_applied
 from xprof_nb.model import units
 from xprof_nb.model.answer import Answer
-from xprof_nb.model.columns import Columns, as_frame, coded, taken
+from xprof_nb.model.columns import Columns, as_frame, coded, stacked, taken
 from xprof_nb.model.profile import ProfileData
 
 HELD_BEFORE, STACK, UNACCOUNTED = "held before the capture", "stack of running programs", "not accounted for"
@@ -66,6 +67,57 @@ def memory_holders(profile: ProfileData, selection: Selection, at_ps: float | No
     tables += live_arrays.holders(profile, selection, at_ps)
     frame = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     return Answer(frame.reindex(columns=COLUMNS), _summary(frame, at_ps), _notes(selection, frame, at_ps))
+
+
+def holders_of_points(profile: ProfileData, selection: Selection, points: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return who held the memory just after some events of `memory`, each in its own allocator.
+
+    Parameters
+    ----------
+    points
+        ``host, allocator, start_ps`` of each.
+    most
+        How many holders of a point, the largest; the others are one row.
+
+    Returns
+    -------
+    DataFrame
+        As of `memory_holders`, with ``at_ps`` that of the point.
+    """
+    times_of = dict(iter(points.groupby(["host", "allocator"])["start_ps"]))
+    found: list[Columns] = []
+    for timeline in chosen_timelines(profile, selection):
+        host = timeline.trace.host
+        for code, name in enumerate(timeline.trace.allocations.allocators):
+            times = times_of.get((host, name), np.array([]))
+            place = {"host": host, "device": device_of_allocator(timeline.trace, name), "allocator": name}
+            for row in _rows_of(timeline, code, np.asarray(times)):
+                held = _largest(holders(timeline, row), most)
+                count = len(held["holder"])
+                texts = {column: np.full(count, text, object) for column, text in place.items()}
+                found.append({**texts, "at_ps": np.full(count, timeline.columns["start_ps"][row]), **held})
+    return as_frame(stacked(found)) if found else pd.DataFrame(columns=COLUMNS)
+
+
+def _rows_of(timeline: Timeline, code: int, times: NDArray[Any]) -> list[int]:
+    """Return the last chosen row of an allocator at each of some times at which it has one."""
+    table = timeline.trace.allocations
+    mine = timeline.chosen[table.allocator[timeline.chosen] == code]
+    rows: list[int] = mine[np.searchsorted(table.start_ps[mine], np.unique(times), side="right") - 1].tolist()
+    return rows
+
+
+def _largest(held: Columns, most: int) -> Columns:
+    """Return the largest holders, and the others as one; they still add up."""
+    others = len(held["holder"]) - most
+    if others < 2:
+        return held
+    rest: Columns = {
+        name: values[most:].sum(keepdims=True) if values.dtype != np.object_ else np.array([None], object)
+        for name, values in held.items()
+    }
+    rest["holder"] = np.array([f"{others} smaller ones"], object)
+    return {name: np.concatenate([values[:most], rest[name]]) for name, values in held.items()}
 
 
 def peak_rows(timeline: Timeline) -> list[tuple[str, int]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xprof_nb import __version__
 from xprof_nb.errors import ProfileError, UsageError
-from xprof_nb.snapshot import also, graph, op_profile, tables, timeline
+from xprof_nb.snapshot import also, graph, moments, op_profile, tables, timeline
 from xprof_nb.snapshot.bounds import LONGEST_NAME, LONGEST_TEXT, bounded, clipped, json_bytes, json_safe
 from xprof_nb.snapshot.views import VIEWS, View
 
@@ -99,6 +99,8 @@ def build(
         payload["extra"] = op_profile.spread(data, answer.frame, params, left)
         left -= json_bytes({"extra": payload["extra"]})
         payload["details"] = op_profile.details(data, answer.frame, params, left)
+    elif view == "memory":
+        payload["extra"] = moments.holders(data, kept, params, left)
     elif view == "explore":
         payload["extra"] = {"views": _views(data, params, left)}
     elif VIEWS[view].also:
@@ -108,7 +110,8 @@ def build(
 
 def build_live(data: ProfileData, view: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the payload of a view for a host that can be asked for more, which needs no other answers with it."""
-    most_bytes = 0 if view == "explore" or VIEWS[view].also else LARGEST_PAYLOAD_BYTES
+    is_asked = view in ("explore", "memory") or VIEWS[view].also
+    most_bytes = 0 if is_asked else LARGEST_PAYLOAD_BYTES
     return build(data, view, params, most_bytes, timeline.LARGEST_LIVE_TRACKS_BYTES)
 
 

@@ -52,7 +52,8 @@ export function readState(value: unknown): ViewState {
   return { shown: record(shown), made: record(made) };
 }
 
-function readTable(table: string): Snapshot['table'] {
+/** Read a table that was saved as text. */
+export function readTable(table: string): Snapshot['table'] {
   try {
     return decodeBase64(table);
   } catch (error) {

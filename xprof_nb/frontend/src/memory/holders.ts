@@ -4,6 +4,7 @@ import { h } from '../dom';
 import { bytes, count, time } from '../format';
 import { isAbort } from '../host';
 import { liveHint } from '../hosts/static';
+import { readTable, text } from '../payload';
 import type { AnswerFrame } from '../shell/answer';
 import { showFailure, showWaiting } from '../shell/status';
 import { fieldsOf } from '../table/fields';
@@ -29,6 +30,7 @@ export class Holders {
   private readonly _title = h('h3', { class: 'jp-Memory-heading', attrs: { 'aria-live': 'polite' } });
   private readonly _status = h('div', {});
   private _asking: AbortController | null = null;
+  private _saved: Columns | null = null;
 
   constructor(private readonly _frame: AnswerFrame) {
     const copy = (text: string) => _frame.copy(text);
@@ -57,14 +59,11 @@ export class Holders {
     );
   }
 
-  /** Show who held it at a time; a saved view can only say how to find out. */
+  /** Show who held it at a time; in a saved view at the last of its points until then. */
   async at(allocator: Allocator, timePs: number): Promise<void> {
     this._asking?.abort();
     if (!this._frame.isLive) {
-      const { path } = this._frame.host.snapshot.run;
-      this._say(
-        `Who held the memory ${time(timePs)} into the capture is not in a saved view, the peak is. ${liveHint(path)}`
-      );
+      this._atSaved(allocator, timePs);
       return;
     }
     const asking = new AbortController();
@@ -86,6 +85,20 @@ export class Holders {
       }
     } finally {
       waiting.remove();
+    }
+  }
+
+  private _atSaved(allocator: Allocator, timePs: number): void {
+    const { run, extra } = this._frame.host.snapshot;
+    this._saved ??= text(extra.holders) === '' ? columnsOf([]) : readTable(text(extra.holders));
+    const found = latest(only(this._saved, allocator), timePs);
+    if (found === null) {
+      this._say(
+        `Who held the memory ${time(timePs)} into the capture is not in a saved view, the peak is. ${liveHint(run.path)}`
+      );
+    } else {
+      this._status.replaceChildren();
+      this._show(found.held, `At the saved point ${time(found.atPs)} into the capture`, Number.NaN);
     }
   }
 
@@ -115,9 +128,22 @@ export class Holders {
 /** The rows of one allocator, as a table. */
 export function only(table: Columns, { host, device, name }: Allocator): Columns {
   const is = (column: string, row: number, wanted: string) => (stringAt(table, column, row) ?? '') === wanted;
-  const rows = Array.from({ length: table.rows }, (_, row) => row).filter(
+  return where(
+    table,
     (row) => is('host', row, host) && is('device', row, device) && is('allocator', row, name)
   );
+}
+
+/** The rows of the last moment that is not after a time; null when there is none. */
+function latest(table: Columns, timePs: number): { readonly atPs: number; readonly held: Columns } | null {
+  const times = [...(table.numbers.get('at_ps') ?? [])].filter((at) => at <= timePs);
+  const atPs = times.reduce((last, at) => Math.max(last, at), Number.NEGATIVE_INFINITY);
+  const isThen = (row: number) => numberAt(table, 'at_ps', row) === atPs;
+  return times.length === 0 ? null : { atPs, held: where(table, isThen) };
+}
+
+function where(table: Columns, isWanted: (row: number) => boolean): Columns {
+  const rows = Array.from({ length: table.rows }, (_, row) => row).filter(isWanted);
   const cell = (column: string, row: number) =>
     table.strings.has(column) ? stringAt(table, column, row) : known(numberAt(table, column, row));
   return columnsOf(
