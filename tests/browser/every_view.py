@@ -1,14 +1,18 @@
-"""What holds for every view: where Tab goes, whether the focus can be seen, what moves by itself."""
+"""What holds for every view: where Tab goes, what moves by itself, what is cut, which numbers its rows say."""
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 from playwright.sync_api import TimeoutError as Late
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from numpy.typing import NDArray
+    from playwright.sync_api import Locator, Page
 
 DRAWN = (
     ".jp-Overview-tile, .jp-XprofGrid-row, .jp-XprofTree-row, .jp-XprofGraph-op, .jp-XprofEmpty, .jp-Timeline-header"
@@ -68,6 +72,11 @@ CUT = """() => {
   return [...cut, ...wide, ...dots].map(element => element.outerHTML.slice(0, 160));
 }"""
 
+TABLE = """grid => [...grid.querySelectorAll('.jp-XprofGrid-row')].map(row => Object.fromEntries(
+  [...row.querySelectorAll('.jp-mod-number')].map(cell => [cell.dataset.field, cell.title])
+))"""
+NUMBER = re.compile(r"-?[\d.\u2009]+(e[+-]?\d+)?")
+
 
 def wait(page: Page) -> None:
     """Wait until a view is drawn, its charts too."""
@@ -114,3 +123,38 @@ def cut(page: Page) -> list[str]:
         page.wait_for_function(f"({CUT})().length === 0")
     found: list[str] = page.evaluate(CUT)
     return found
+
+
+def measures(grid: Locator) -> list[str]:
+    """Return the columns in sight that are numbers, and are known in some row drawn."""
+    return [name for name, values in table(grid).items() if not np.isnan(values).all()]
+
+
+def table(grid: Locator) -> dict[str, NDArray[np.float64]]:
+    """Return the numbers of the rows drawn, in full: what hovering says."""
+    rows: list[dict[str, str]] = grid.evaluate(TABLE)
+    return {name: np.array([_number(row[name]) for row in rows]) for name in rows[0]} if rows else {}
+
+
+def numbers(frame: pd.DataFrame, names: list[str]) -> NDArray[np.float64]:
+    """Return columns of a frame as numbers, what is missing as NaN."""
+    columns = [pd.to_numeric(frame[name]).astype("Float64").to_numpy(np.float64, na_value=np.nan) for name in names]
+    return np.stack(columns, axis=1)
+
+
+def expect_rows_of(frame: pd.DataFrame, drawn: dict[str, NDArray[np.float64]]) -> None:
+    """Expect that every row drawn is a row of the frame, in all of its numbers."""
+    names = [name for name in drawn if name in frame]
+    there = numbers(frame, names)
+    for row in np.stack([drawn[name] for name in names], axis=1):
+        assert np.isclose(there, row, rtol=1e-6, atol=0, equal_nan=True).all(axis=1).any(), dict(
+            zip(names, row, strict=True)
+        )
+
+
+def _number(text: str) -> float:
+    if (flag := {"–": np.nan, "yes": 1.0, "no": 0.0}.get(text)) is not None:
+        return flag
+    found = NUMBER.match(text)
+    assert found is not None, f"{text!r} is no number"
+    return float(found[0].replace("\u2009", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -19,6 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 RUNS = {"tpu": "tpu-v6e-psum", "gpu": "mi300x-jax-conv", "cpu": None}
 ARGUMENTS = {"sql": {"text": "SELECT op, self_time_ps FROM ops"}}
 COMPOSITES = '[role="grid"], [role="treegrid"], [role="tree"], [role="tablist"]'
+TREES = '[role="treegrid"], [role="tree"], .jp-XprofEmpty, .jp-XprofGrid-none'
 # Where the keys of a grid, a tree or tabs are now.
 PLACE = """element => [
   element.getAttribute('aria-activedescendant'), document.activeElement.outerHTML, element.innerHTML
@@ -45,24 +47,24 @@ def shown(request, page, profiles, tmp_path_factory):
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(result.to_html(tmp_path_factory.mktemp("view") / "view.html").as_uri())
     every_view.wait(page)
-    return f"{view} of a {run}", page
+    return f"{view} of a {run}", page, result
 
 
 def test_axe_core_has_nothing_against_it(shown):
-    name, page = shown
+    name, page, _ = shown
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         expect_accessible(page.locator("body"), f"{name}, {scheme}")
 
 
 def test_nothing_moves_for_who_does_not_want_it(shown):
-    _, page = shown
+    _, page, _ = shown
     assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
     assert every_view.moving(page) == []
 
 
 def test_nothing_is_cut_in_a_narrow_notebook(shown):
-    name, page = shown
+    name, page, _ = shown
     window = page.viewport_size
     try:
         for width in (480, 560):
@@ -72,8 +74,38 @@ def test_nothing_is_cut_in_a_narrow_notebook(shown):
         page.set_viewport_size(window)
 
 
+def test_numbers_drawn_are_those_of_the_frame_sorted_and_filtered(shown):
+    name, page, result = shown
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    grid = page.locator(".jp-XprofGrid").last
+    if grid.count() == 0 or grid.locator(".jp-XprofGrid-row").count() == 0:
+        assert page.locator(TREES).filter(visible=True).count() > 0, f"{name} has no rows and does not say why"
+        return
+    is_whole = grid.get_attribute("aria-rowcount") == str(len(result.frame) + 1)
+    for field in [name for name in every_view.measures(grid) if name in result.frame][:2]:
+        frame = every_view.numbers(result.frame, [field])[:, 0]
+        grid.locator(f'[role="columnheader"] button[data-field="{field}"]').click()
+        column = grid.locator(f'[role="columnheader"]:has([data-field="{field}"])')
+        expect(column).to_have_attribute("aria-sort", "descending")
+        drawn = every_view.table(grid)
+        known = drawn[field][~np.isnan(drawn[field])]
+        assert (np.diff(known) <= 0).all()
+        if is_whole:
+            np.testing.assert_allclose(known, np.sort(frame[~np.isnan(frame)])[::-1][: len(known)], rtol=1e-6)
+        every_view.expect_rows_of(result.frame, drawn)
+
+        least = frame[np.nanargmin(np.abs(frame - np.nanmedian(drawn[field])))]
+        page.get_by_label("Filter rows").last.fill(f"{field}>={float(least)!r}")
+        if is_whole:
+            expect(grid).to_have_attribute("aria-rowcount", str((frame >= least).sum() + 1))
+        drawn = every_view.table(grid)
+        assert (drawn[field] >= least * (1 - 1e-6)).all()
+        every_view.expect_rows_of(result.frame, drawn)
+        page.get_by_label("Filter rows").last.fill("")
+
+
 def test_tab_reaches_everything_and_shows_where_it_is(shown):
-    _, page = shown
+    _, page, _ = shown
     stops = every_view.stops(page)
     page.evaluate("document.activeElement.blur()")
     page.mouse.click(1, 1)
@@ -86,7 +118,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(shown):
 
 
 def test_arrows_move_in_tables_trees_and_tabs(shown):
-    _, page = shown
+    _, page, _ = shown
     for area in page.locator(COMPOSITES).filter(visible=True).all():
         rows = area.locator('[role="row"], [role="treeitem"], [role="tab"]').count()
         target = area.locator('[tabindex="0"]').first if area.get_attribute("tabindex") != "0" else area
@@ -101,7 +133,7 @@ def test_arrows_move_in_tables_trees_and_tabs(shown):
 
 
 def test_escape_closes_what_is_open(shown):
-    _, page = shown
+    _, page, _ = shown
     more = page.get_by_role("button", name="More actions").first
     more.press("Enter")
     expect(page.get_by_role("menu")).to_be_visible()
