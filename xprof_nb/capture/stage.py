@@ -11,7 +11,7 @@ from xprof_nb.capture import activity
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.options import DEFAULT_PRESET, PRESETS
 from xprof_nb.capture.overhead import Overhead, by_option, describe, ladder, times
-from xprof_nb.capture.probe import LONG_STOP_S, WORTH_PROBING_S, probe
+from xprof_nb.capture.probe import LONG_STOP_S, WORTH_PROBING_S, Estimate, probe, rest_s
 from xprof_nb.capture.session import open_session
 from xprof_nb.capture.slow_steps import Search
 from xprof_nb.capture.step_watch import StepWatch
@@ -124,11 +124,11 @@ class Stage:
         """
         if seconds is None or seconds < WORTH_PROBING_S or not self.at_work:
             return seconds
-        estimate = probe(self.options)
+        estimate = self._estimate(seconds)
         if not estimate.fits(seconds) and self.options == PRESETS[DEFAULT_PRESET]:
             self.note(f"Recorded with the preset light: it would have become {estimate.describe(seconds)}.")
             self.options = PRESETS["light"]
-            estimate = probe(self.options)
+            estimate = self._estimate(seconds)
         if not estimate.fits(seconds):
             shorter_s = estimate.longest_s()
             self.note(f"Recorded for {shorter_s:.1f} s: it would have become {estimate.describe(seconds)}.")
@@ -206,6 +206,9 @@ class Stage:
         capture.remember(asked=str(request.plan), **self._remembered)
         capture.start()
         return capture
+
+    def _estimate(self, seconds: float) -> Estimate:
+        return probe(self.options, lambda: self.pause(rest_s(seconds), "another look at how large it becomes"))
 
     def _timed(self, doing: str, count: int, limit_s: float) -> list[float]:
         """Return the lengths of the next whole steps."""
