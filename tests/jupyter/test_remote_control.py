@@ -14,6 +14,7 @@ from comm import get_comm_manager
 from IPython.core.events import EventManager, available_events
 
 from tests.jupyter.kernel import started
+from xprof_nb import __version__, doctor
 from xprof_nb.capture import activity, jobs, plans
 from xprof_nb.errors import UsageError
 from xprof_nb.jupyter import capture_comm, kernel_state, remote_control
@@ -51,6 +52,16 @@ class Page:
 
     def state(self, state: str) -> dict:
         return self.until(lambda message: (message.get("job") or {}).get("state") == state)
+
+
+@pytest.mark.parametrize(("version", "state"), [(__version__, "ok"), ("0.0.9", "fault")])
+def test_the_doctor_compares_the_front_end_of_a_page_that_speaks(page, version: str, state: str) -> None:
+    page.say("watch", version=version)
+    page.until(lambda message: message["kind"] == "state")
+    page.control._do({"do": "watch", "version": "<b>no version</b>"})
+    (finding,) = doctor.page.look()
+    assert (finding.what, finding.state) == ("open page", state)
+    assert version in finding.found
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xprof_nb.capture.options import CaptureOptions
 
 LOOK_S = 0.1
-LOOKS = 6
+LOOKS = 10
 SPREAD, LONGEST_SPREAD_S = 0.1, 3.0
 """Over which part of a capture's time the looks before it are spread."""
 WORTH_PROBING_S = 5.0

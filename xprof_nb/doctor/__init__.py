@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from xprof_nb.doctor import machine, notebook, packages, storage
+from xprof_nb.doctor import machine, notebook, packages, page, storage
 from xprof_nb.doctor.finding import Finding, State
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def examine() -> Report:
 
 def findings() -> Iterator[Finding]:
     """Look at one thing after the other; each finding stands for itself."""
-    for room in (packages, machine, notebook, storage):
+    for room in (packages, machine, notebook, page, storage):
         yield from room.look()
 
 

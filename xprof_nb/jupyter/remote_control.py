@@ -1,11 +1,11 @@
 """Capturing from a page while a cell runs: one talk between a kernel and whoever shows a Capture button.
 
 A message to the kernel is ``{"do": "watch"}``, ``{"do": "start", "seconds" | "steps", "name", "note", "preset",
-"python"}``, ``{"do": "cancel"}`` or ``{"do": "show", "path", "view"}``. The kernel sends ``{"kind": "state", …}`` (see
-`kernel_state`) whenever something of it has changed, as long as somebody watches, and ``{"kind": "refused",
-"message", "hint"}`` to what it cannot do. JupyterLab puts these messages on a subshell where the kernel has them, so
-they are answered while a cell runs. Nothing is printed: what the handler of a message prints lands in the running
-cell.
+"python"}``, ``{"do": "cancel"}`` or ``{"do": "show", "path", "view"}``; JupyterLab's extension adds its version. The
+kernel sends ``{"kind": "state", …}`` (see `kernel_state`) whenever something of it has changed, as long as somebody
+watches, and ``{"kind": "refused", "message", "hint"}`` to what it cannot do. JupyterLab puts these messages on a
+subshell where the kernel has them, so they are answered while a cell runs. Nothing is printed: what the handler of a
+message prints lands in the running cell.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from xprof_nb.capture.options import chosen
 from xprof_nb.capture.plans import For, Plan, Steps
 from xprof_nb.capture.session import jax_started
 from xprof_nb.capture.shield import in_background
+from xprof_nb.doctor import page
 from xprof_nb.errors import CaptureError, ProfileError, UsageError
 from xprof_nb.jupyter import kernel_state
 from xprof_nb.jupyter.cell_watch import CellWatch
@@ -85,6 +86,7 @@ class RemoteControl:
             self._send({"kind": "refused", "message": f"{type(error).__name__}: {error}", "hint": hint})
 
     def _do(self, message: Mapping[str, Any]) -> None:
+        page.hear(message.get("version"))
         match message.get("do"):
             case "watch":
                 self._watch()

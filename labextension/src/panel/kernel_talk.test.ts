@@ -1,6 +1,7 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { VERSION } from '../tokens';
 import { KernelTalk } from './kernel_talk';
 
 const COMM = 'xprof_nb.capture';
@@ -69,5 +70,15 @@ it('keeps its subshell while the kernel is only slow', async () => {
   await vi.advanceTimersByTimeAsync(20_000);
   expect(talk.standing).toBe('ready');
   expect(kernel.process.subshells).toHaveLength(1);
+  talk.dispose();
+});
+
+it('tells the kernel which front end speaks', async () => {
+  const kernel = connection();
+  const talk = new KernelTalk(kernel as unknown as Kernel.IKernelConnection, () => undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  const sent = vi.spyOn(kernel, 'sendShellMessage');
+  talk.send({ do: 'watch' });
+  expect(sent.mock.calls[0]?.[0].content).toEqual({ comm_id: COMM, data: { do: 'watch', version: VERSION } });
   talk.dispose();
 });

@@ -2,6 +2,7 @@
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 import type { Talk } from '@xprof-nb/views';
+import { VERSION } from '../tokens';
 
 /** Target and id of the comm that `%load_ext xprof_nb` enters. */
 const COMM = 'xprof_nb.capture';
@@ -50,7 +51,7 @@ export class KernelTalk implements Talk {
 
   send(message: Parameters<Talk['send']>[0]): void {
     if (this._standing === 'ready') {
-      this._sendShell('comm_msg', { comm_id: COMM, data: message });
+      this._sendShell('comm_msg', { comm_id: COMM, data: { ...message, version: VERSION } });
       this._silence ??= setTimeout(() => void this._askAgain(), SILENCE_MS);
     }
   }
