@@ -38,7 +38,7 @@ ROOMS = {
     "verbs_remote": "args api",
     "cli": "errors model args api doctor verbs verbs_remote verbs_runs runs",
     "jupyter": "errors assets model formats args api result doctor memory verbs verbs_remote verbs_runs runs capture "
-    "jupyter | views",
+    "jupyter | tuning views",
     "jupyter.server": "errors model assets runs jupyter.server | formats queries snapshot",
 }
 INTERFACES = {"IPython", "anywidget", "bokeh", "ipywidgets", "jupyter_server", "jupyterlab", "tornado"}

@@ -32,6 +32,8 @@ from xprof_nb.args.questions import (
 )
 from xprof_nb.args.remote import RemoteCommand, ServerCommand, add_capture_of_others, add_captures
 from xprof_nb.args.runs import RunCommand, add_runs
+from xprof_nb.args.sweep import VERB as SWEEP
+from xprof_nb.args.sweep import SweepCommand, parse_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +43,7 @@ __all__ = [
     "FORMATS",
     "GROUPINGS",
     "QUESTIONS",
+    "SWEEP",
     "Action",
     "CaptureCommand",
     "Command",
@@ -55,6 +58,7 @@ __all__ = [
     "RemoteCommand",
     "RunCommand",
     "ServerCommand",
+    "SweepCommand",
     "parse_cell_magic",
     "parse_magic",
     "parse_shell",
@@ -89,11 +93,18 @@ def parse_magic(line: str) -> Command:
     return _command(grammar, split(line) or ["--help"])
 
 
-def parse_cell_magic(line: str) -> CaptureCommand:
-    """Return the capture a ``%%xprof`` line asks for; raises what `parse_magic` raises."""
-    grammar = Parser("%%xprof", "Run this cell under the profiler, then show its op profile.")
+def parse_cell_magic(line: str) -> CaptureCommand | SweepCommand:
+    """Return the capture or sweep a ``%%xprof`` line asks for; raises what `parse_magic` raises."""
+    words = split(line)
+    if words[:1] == [SWEEP]:
+        return parse_sweep(words[1:])
+    grammar = Parser(
+        "%%xprof",
+        "Run this cell under the profiler, then show its op profile. `%%xprof sweep` measures it with many values of a "
+        "variable instead: `%%xprof sweep --help`.",
+    )
     add_capture_options(grammar)
-    return cell_command(**vars(grammar.parse_args(split(line))))
+    return cell_command(**vars(grammar.parse_args(words)))
 
 
 def parse_shell(arguments: Sequence[str]) -> Command:

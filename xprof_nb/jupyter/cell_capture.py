@@ -8,6 +8,7 @@ from typing import Any
 
 from IPython.display import display
 
+from xprof_nb.args import SWEEP
 from xprof_nb.capture import activity, jobs
 from xprof_nb.capture.cells import current_cell
 from xprof_nb.errors import ProfileError
@@ -24,8 +25,8 @@ def begin_in_place(lines: list[str]) -> list[str]:
     r"""Turn the first line of a ``%%xprof`` cell into a call; an input transformer of IPython.
 
     The body stays the cell's own code, at its own line numbers: ``await``, ``Out``, tracebacks, "run all" stopping
-    at an error and HLO source lines behave as without the magic. A cell in a cell (``%%time`` below) is left to the
-    cell magic.
+    at an error and HLO source lines behave as without the magic. A cell in a cell (``%%time`` below), and one that is
+    run many times (``%%xprof sweep``), is left to the cell magic.
 
     >>> begin_in_place(["%%xprof --name a\n", "f(x)\n"])
     ["get_ipython().run_line_magic('xprof_begin_cell', '--name a')\n", 'f(x)\n']
@@ -33,7 +34,7 @@ def begin_in_place(lines: list[str]) -> list[str]:
     first, *body = lines or [""]
     magic, _, options = first.strip().partition(" ")
     code = [line for line in body if line.strip()]
-    if magic != CELL_MAGIC or not code or code[0].startswith("%%"):
+    if magic != CELL_MAGIC or not code or code[0].startswith("%%") or options.split()[:1] == [SWEEP]:
         return lines
     return [f"get_ipython().run_line_magic({BEGIN!r}, {options.strip()!r})\n", *body]
 

@@ -21,6 +21,7 @@ from xprof_nb.jupyter import capture_comm
 from xprof_nb.jupyter.asking import request_of
 from xprof_nb.jupyter.capture_widget import capture_widget
 from xprof_nb.jupyter.cell_capture import BEGIN, CellCapture, begin_in_place
+from xprof_nb.jupyter.cell_sweep import sweep_cell
 from xprof_nb.jupyter.live_capture import LiveCapture
 from xprof_nb.jupyter.live_remote import LiveRemote
 from xprof_nb.jupyter.serving import serve
@@ -28,6 +29,8 @@ from xprof_nb.memory import MemoryOfCell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from xprof_nb.tuning.sweep import Sweep
 
 
 def load(shell: Any) -> None:
@@ -70,19 +73,23 @@ class XprofMagics(Magics):  # type: ignore[misc]
 
     @no_var_expand  # type: ignore[untyped-decorator]
     @cell_magic("xprof")  # type: ignore[untyped-decorator]
-    def xprof_cell(self, line: str, cell: str) -> None:
-        """Run a cell under the profiler, then show its op profile.
+    def xprof_cell(self, line: str, cell: str) -> Sweep | None:
+        """Run a cell under the profiler, then show its op profile; or sweep it, see `cell_sweep`.
 
         Cells typed by a person are rewritten before they get here, see `begin_in_place`; this serves the others:
         ``run_cell_magic``, and ``%%xprof`` above another cell magic.
         """
         with _told():
-            capture = self._start_cell(line)
+            command = _of_cell(line)
+            if isinstance(command, args.SweepCommand):
+                return sweep_cell(self.shell, command, cell)
+            capture = self._started(command)
         result = None
         try:
             result = self.shell.run_cell(cell)
         finally:
             capture.finish(result)
+        return None
 
     @no_var_expand  # type: ignore[untyped-decorator]
     @cell_magic("xprof_mem")  # type: ignore[untyped-decorator]
@@ -101,13 +108,12 @@ class XprofMagics(Magics):  # type: ignore[misc]
     def begin_cell(self, line: str) -> None:
         """Start profiling the rest of this cell: what ``%%xprof`` becomes."""
         with _told():
-            self._start_cell(line)
+            command = _of_cell(line)
+            if isinstance(command, args.SweepCommand):
+                raise UsageError("a sweep is a cell of its own", hint="Write %%xprof sweep in its first line.")
+            self._started(command)
 
-    def _start_cell(self, line: str) -> CellCapture:
-        try:
-            command = args.parse_cell_magic(line)
-        except args.HelpAsked as text:  # an error here: the cell must not run
-            raise UsageError(str(text)) from None
+    def _started(self, command: args.CaptureCommand) -> CellCapture:
         return CellCapture(self.shell, request_of(command))
 
     def _do(self, command: args.Command) -> Any:
@@ -181,6 +187,13 @@ class XprofMagics(Magics):  # type: ignore[misc]
         """Wait for the capture under way if the newest run is wanted: it will be that one."""
         if run is None and self._live is not None and self._live.started and self._live.under_way:
             self._live.wait()
+
+
+def _of_cell(line: str) -> args.CaptureCommand | args.SweepCommand:
+    try:
+        return args.parse_cell_magic(line)
+    except args.HelpAsked as text:  # an error here: the cell must not run
+        raise UsageError(str(text)) from None
 
 
 @contextmanager

@@ -100,12 +100,18 @@ def store(logdir: Path, name: str, definition: Mapping[str, Any]) -> Store:
 
 def definition_of(make_step: Callable[..., Any], **told: Any) -> dict[str, Any]:
     """Return what tells one sweep from another: the code of its step, if it can be read, and how it is measured."""
-    try:
-        source = inspect.getsource(make_step)
-    except (OSError, TypeError):
-        source = getattr(make_step, "__qualname__", type(make_step).__qualname__)
-    code = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+    code = hashlib.blake2b(_source(make_step).encode(), digest_size=8).hexdigest()
     return {"make_step": getattr(make_step, "__name__", "step"), "code": code, **told}
+
+
+def _source(make_step: Callable[..., Any]) -> str:
+    known = getattr(make_step, "source", None)  # of a cell
+    if isinstance(known, str):
+        return known
+    try:
+        return inspect.getsource(make_step)
+    except (OSError, TypeError):
+        return str(getattr(make_step, "__qualname__", type(make_step).__qualname__))
 
 
 def key(setting: Setting) -> str:
