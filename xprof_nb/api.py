@@ -192,6 +192,17 @@ class Profile:
         """Return marked steps, or steps inferred from a program that runs again and again."""
         return self.ask("steps", **filters)
 
+    def kpis(self, **told: Any) -> Result:
+        """Return the key figures of training: step time, throughput, MFU, HFU, bandwidth, peak memory.
+
+        Parameters
+        ----------
+        **told
+            ``tokens_per_step=``, ``items_per_step=`` and ``parameters=`` say what a profile cannot know; with tokens
+            and parameters the model's FLOPs are 6·N·D. Also the filters of `ops`.
+        """
+        return self.ask("kpis", **told)
+
     def framework_ops(self, **filters: Any) -> Result:
         """Return time and work by framework op, and by named scope as a tree."""
         return self.ask("framework_ops", **filters)

@@ -107,6 +107,22 @@ class BuffersParams(Filters):
 
 
 @dataclass(frozen=True)
+class KpisParams(Filters):
+    """Parameters of ``kpis``: what a profile cannot know of a step; see `xprof_nb.analysis.kpis.Workload`."""
+
+    tokens_per_step: float | None = None
+    items_per_step: float | None = None
+    parameters: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        for name in ("tokens_per_step", "items_per_step", "parameters"):
+            value = getattr(self, name)
+            _check(value is None or _is_amount(value), name, value, "a positive number")
+
+
+@dataclass(frozen=True)
 class MemoryHoldersParams(Filters):
     """Parameters of ``memory_holders``: a time in ps on the timeline's clock, each allocator's peak if None."""
 
@@ -312,6 +328,10 @@ def _check_tracks(params: Any) -> None:
 def _is_time(value: object) -> bool:
     """Whether it is a time that 64-bit picoseconds can hold, with room for sums."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST // 2
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e30
 
 
 def _is_marker(value: object) -> bool:

@@ -18,6 +18,7 @@ from xprof_nb.params import (
     Filters,
     GraphParams,
     GraphSearchParams,
+    KpisParams,
     MemoryHoldersParams,
     OpDetailsParams,
     OpProfileParams,
@@ -90,6 +91,16 @@ def _steps(profile: ProfileData, params: Filters) -> Answer:
 
     selection = _selection(params)
     return xprof_input.steps(profile, selection) if params.compat == "xprof" else steps.steps(profile, selection)
+
+
+def _kpis(profile: ProfileData, params: KpisParams) -> Answer:
+    from xprof_nb.analysis.kpis import Workload, kpis
+
+    answer = kpis(
+        profile, _selection(params), Workload(params.tokens_per_step, params.items_per_step, params.parameters)
+    )
+    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
+    return replace(answer, notes=(*answer.notes, *why))
 
 
 def _op_details(profile: ProfileData, params: OpDetailsParams) -> Answer:
@@ -273,6 +284,7 @@ REGISTER: dict[str, Query] = {
         Query("op_details", OpDetailsParams, _op_details),
         Query("overview", Filters, _overview),
         Query("steps", Filters, _steps),
+        Query("kpis", KpisParams, _kpis),
         Query("framework_ops", Filters, _framework_ops),
         Query("kernels", Filters, _kernels),
         Query("input_pipeline", Filters, _input_pipeline),

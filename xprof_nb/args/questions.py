@@ -22,6 +22,7 @@ QUESTIONS = (
     ("op-profile", "show the tree of programs, fusions and ops by time"),
     ("ops", "list the ops by time"),
     ("steps", "list the steps, marked or inferred"),
+    ("kpis", "say step time, throughput, MFU, HFU, bandwidth and peak memory of training"),
     ("framework-ops", "show time by framework op and named scope"),
     ("kernels", "list GPU kernels and copies by time"),
     ("roofline", "place program, steps and ops under the roofs of the device"),
@@ -44,6 +45,11 @@ _FILTERS: dict[str, dict[str, Any]] = {
 _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "op_profile": {
         "--by": {"choices": GROUPINGS, "default": "program", "help": "how to group ops (default: %(default)s)"}
+    },
+    "kpis": {
+        "--tokens-per-step": {"metavar": "N", "type": float, "help": "tokens a step trains on, for tokens/s and 6ND"},
+        "--items-per-step": {"metavar": "N", "type": float, "help": "samples a step trains on"},
+        "--parameters": {"metavar": "N", "type": float, "help": "of the model, for MFU by 6ND"},
     },
     "buffers": {"--memory-space": {"metavar": "N", "type": int, "help": "XLA's number (default: 0, main memory)"}},
     "graph": {

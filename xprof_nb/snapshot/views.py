@@ -45,6 +45,7 @@ VIEWS: Mapping[str, View] = {
     "input_pipeline": View("input pipeline", "input_pipeline", ("bokeh",)),
     "collectives": View("collectives", "collectives", ("bokeh",)),
     "ops": View("ops"),
+    "kpis": View("KPIs", "kpis", explored=False),
     "events": View("events", explored=False),
     "sql": View("SQL", explored=False),
     "explore": View("profile", "explore", ("bokeh",), explored=False),

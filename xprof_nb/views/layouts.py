@@ -14,6 +14,8 @@ from xprof_nb.model import units
 LONGEST_NAME = 72
 LONGEST_NOTE = 500
 _TREES = frozenset({"op_profile", "framework_ops"})
+_FIGURES = frozenset({"overview", "kpis"})
+"""Questions whose rows are values, each with a unit of its own."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ def rows(query: str, frame: pd.DataFrame, summary: Mapping[str, Any]) -> pd.Data
 
 def columns(query: str, frame: pd.DataFrame) -> tuple[Column, ...]:
     """Return the columns of a question's table; of one without a layout all that say anything."""
-    if query == "overview" and "definition" in frame:
-        return tuple(_overview(frame))
+    if query in _FIGURES and "definition" in frame:
+        return tuple(_figures(frame))
     anchor, heads = _LAYOUTS.get(query, ("", ()))
     if anchor in frame:
         return tuple(_laid_out(frame, heads))
@@ -144,7 +146,7 @@ def _laid_out(frame: pd.DataFrame, heads: Heads) -> list[Column]:
     ]
 
 
-def _overview(frame: pd.DataFrame) -> list[Column]:
+def _figures(frame: pd.DataFrame) -> list[Column]:
     values = tuple(map(units.quantity, frame["value"], frame["unit"]))
     # Our own words, and the last column: cut, a definition defines nothing.
     definitions = Column(

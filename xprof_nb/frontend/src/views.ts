@@ -28,6 +28,7 @@ export const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ],
   ['collectives', { label: 'collectives', isExplored: true, load: () => import('./collectives/view') }],
   ['ops', { label: 'ops', isExplored: true, load: table }],
+  ['kpis', { label: 'KPIs', isExplored: false, load: () => import('./kpis/view') }],
   ['events', { label: 'events', isExplored: false, load: table }],
   ['sql', { label: 'SQL', isExplored: false, load: table }],
   ['explore', { label: 'profile', isExplored: false, load: () => import('./explore/view') }]

@@ -1,7 +1,6 @@
 /** The overview: how well a run uses its hardware, what bounds it, and where to look next. */
-import { type Columns, stringAt } from '../columns';
-import { quantity } from '../format';
 import { answerView } from '../shell/answer';
+import { unitOf } from '../table/units';
 import { Screen } from './screen';
 
 export const mount = answerView({
@@ -16,8 +15,3 @@ export const mount = answerView({
   parts: (frame) => [new Screen(frame)],
   choiceOf: () => ({})
 });
-
-function unitOf(table: Columns, row: number) {
-  const unit = stringAt(table, 'unit', row) ?? '';
-  return { unit, write: (value: number) => quantity(value, unit) };
-}
