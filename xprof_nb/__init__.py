@@ -21,6 +21,8 @@ _HOMES = {
     "sql_schema": "xprof_nb.api",
     "capture": "xprof_nb.api",
     "capture_for": "xprof_nb.api",
+    "kpis": "xprof_nb.tuning.key_figures",
+    "benchmark_generation": "xprof_nb.tuning.generation",
     "memory_snapshot": "xprof_nb.memory",
     "explain_oom": "xprof_nb.memory",
     "capture_from": "xprof_nb.api",
