@@ -94,7 +94,7 @@ def benchmark_generation(
     batch: int = 1,
     requests: int = 20,
     warm_up: int = 2,
-    costs: Costs = Costs(),  # noqa: B008 - it is frozen
+    costs: Costs = Costs(),
     peaks: Peaks | str | None = None,
     bench: Bench | None = None,
 ) -> KeyFigures:
@@ -219,9 +219,7 @@ def _stated(roof: Peak | None, unit: str) -> str:
     return "an unknown peak" if roof is None else f"{roof.value:.4g} {unit} ({roof.label})"
 
 
-def _with_xla(
-    costs: Costs, prefill: Any, decode: Any, prompt: Any, state: Any
-) -> dict[str, tuple[float | None, str]]:
+def _with_xla(costs: Costs, prefill: Any, decode: Any, prompt: Any, state: Any) -> dict[str, tuple[float | None, str]]:
     """Return each cost and who says so: the caller, or XLA for a jitted function."""
     found: dict[str, tuple[float | None, str]] = {}
     asked = (
@@ -232,7 +230,10 @@ def _with_xla(
         if told is not None:
             found[name] = (told, "told")
         else:
-            found[name] = (xla_cost(function, argument, key), f"XLA's cost analysis, {key!r}, a loop's body counted once")
+            found[name] = (
+                xla_cost(function, argument, key),
+                f"XLA's cost analysis, {key!r}, a loop's body counted once",
+            )
     return found
 
 
@@ -242,7 +243,7 @@ def xla_cost(function: Any, argument: Any, key: str) -> float | None:
         return None
     try:
         counted = function.lower(argument).compile().cost_analysis()
-    except Exception:  # noqa: BLE001 - whatever a backend cannot count is not known
+    except Exception:
         return None
     value = (counted[0] if isinstance(counted, list) and counted else counted or {}).get(key)
     return float(value) if value is not None and value > 0 else None
@@ -270,13 +271,13 @@ def _peaks_of(peaks: Peaks | str | None) -> Peaks:
 
 
 def _this_device() -> str:
-    import jax
+    import jax  # noqa: PLC0415
 
     device = jax.devices()[0]
     return roofs.CPU if device.platform == "cpu" else str(device.device_kind)
 
 
 def _this_machine() -> Bench:
-    import jax
+    import jax  # noqa: PLC0415
 
     return Bench(time.perf_counter, jax.block_until_ready)

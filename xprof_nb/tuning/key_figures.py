@@ -47,7 +47,7 @@ class KeyFigures:
         return {**{row.name: row.known for row in self._rows}, "sentence": self._sentence}
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:  # noqa: ARG002
-        from xprof_nb.views import fallback, layouts
+        from xprof_nb.views import fallback, layouts  # noqa: PLC0415
 
         shown = fallback.Table(
             layouts.one_line(f"key figures of {self.name}"),
@@ -78,8 +78,8 @@ def kpis(source: Any, **told: Any) -> Any:
     ProfileError
         It is nothing of these, or damaged.
     """
-    from xprof_nb import api
-    from xprof_nb.tuning import reports
+    from xprof_nb import api  # noqa: PLC0415
+    from xprof_nb.tuning import reports  # noqa: PLC0415
 
     if isinstance(source, KeyFigures):
         return source
