@@ -5,18 +5,23 @@ export const VERSION = '0.1.0';
 
 export namespace PluginIDs {
   export const panel = 'xprof-nb:panel';
-  export const document = 'xprof-nb:document';
-  export const mime = 'xprof-nb:mime';
+  export const runs = 'xprof-nb:runs';
+  export const documents = 'xprof-nb:documents';
+  export const folders = 'xprof-nb:folders';
   export const links = 'xprof-nb:links';
+  export const launcher = 'xprof-nb:launcher';
+  export const mime = 'xprof-nb:mime';
 }
 
 export namespace CommandIDs {
   export const openPanel = 'xprof-nb:open-panel';
   export const openRun = 'xprof-nb:open-run';
+  export const openFolder = 'xprof-nb:open-folder';
   export const restoreFile = 'xprof-nb:restore-file';
-  export const refreshRuns = 'xprof-nb:refresh-runs';
+  export const openLink = 'xprof-nb:open-link';
   export const copyLink = 'xprof-nb:copy-link';
-  export const followLink = 'xprof-nb:follow-link';
+  export const newQuickstart = 'xprof-nb:new-quickstart';
+  export const refreshRuns = 'xprof-nb:refresh-runs';
 }
 
 /** What is done with the runs of the panel. */
@@ -41,6 +46,10 @@ export const PANEL_ID = 'xprof-nb-panel';
 export const PALETTE_CATEGORY = 'XProf';
 export const TRANSLATION_DOMAIN = 'xprof_nb';
 export const FILE_TYPE = 'xplane';
+export const TRACE_FILE_TYPE = 'xprof-trace';
+/** How the names of files end that are opened as documents; the server reads them, not the browser. */
+export const PROFILE_ENDINGS: readonly string[] = ['.xplane.pb'];
+export const TRACE_ENDINGS: readonly string[] = ['.trace.json.gz', '.trace.json'];
 export const FACTORY = 'XProf';
 export const CONTENT_PROVIDER = 'xprof-nb-metadata';
 /** The view of a document: all views of its run. */

@@ -386,4 +386,4 @@ def test_a_link_opens_the_run(panel):
     expect(document.locator(".jp-XprofHeader-run").first).to_have_text("sweep-b8")
     assert "xprof=" not in page.url
     page.goto(link[:-9])
-    expect(page.locator(".Toastify__toast", has_text="The link does not lead to a run.")).to_be_visible()
+    expect(page.locator(".Toastify__toast", has_text="The XProf link is damaged")).to_be_visible()

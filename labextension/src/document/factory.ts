@@ -1,4 +1,4 @@
-/** Opens *.xplane.pb files of the file browser. */
+/** Opens profiles and traces of the file browser. */
 import { ABCWidgetFactory, type DocumentRegistry, DocumentWidget } from '@jupyterlab/docregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Api } from '../api';

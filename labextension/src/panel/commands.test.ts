@@ -132,7 +132,7 @@ describe('the commands of runs', () => {
   it('copy the address of a run', async () => {
     chosen = [A];
     await commands.execute(RunCommandIDs.copyRunLink);
-    expect(linked).toHaveBeenCalledWith({ path: '/a', name: 'a' });
+    expect(linked).toHaveBeenCalledWith({ path: '/a' });
   });
 
   it('act on the runs that are named, and on no others', async () => {

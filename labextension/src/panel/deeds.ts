@@ -172,7 +172,7 @@ function copyingDeeds({ commands, trans }: Tools): Readonly<Record<string, Deed>
       icon: linkIcon,
       takes: one,
       isOffered: () => commands.hasCommand(CommandIDs.copyLink),
-      execute: ([run]) => run && commands.execute(CommandIDs.copyLink, { path: run.path, name: run.run })
+      execute: ([run]) => run && commands.execute(CommandIDs.copyLink, { path: run.path })
     },
     [RunCommandIDs.copyPath]: {
       label: trans.__('Copy Path'),
