@@ -180,7 +180,7 @@ def test_a_folder_whose_name_is_not_utf8_is_listed(tmp_path, logdir, chosen) -> 
         assert [entry["run"] for entry in json.loads(done.stdout)] == ["new", "old"]
 
 
-QUESTIONS = sorted({name for name, _ in args.QUESTIONS} - {"sql"})
+QUESTIONS = sorted({name for name, _ in args.QUESTIONS} - {"sql", "compare"})
 
 
 @pytest.mark.parametrize("verb", QUESTIONS)
@@ -188,6 +188,17 @@ def test_every_question_has_a_verb_that_answers(run, verb) -> None:
     status, out, err = run(verb, "--top", "3")
     assert (status, err) == (0, "")
     assert out.startswith(f"{verb.replace('-', ' ')} of new")
+
+
+def test_the_newest_run_is_compared_with_one_before(run) -> None:
+    status, out, _ = run("compare", "old", "--format", "json")
+    assert status == 0
+    answer = json.loads(out)
+    assert (answer["summary"]["before"], answer["summary"]["after"]) == ("old", "new")
+    total = sum(row["difference_ps"] for row in answer["rows"])
+    assert total == pytest.approx(answer["summary"]["difference_ps"])
+    assert run("compare", "new", "old")[1].startswith("compare of new")
+    assert run("compare")[0] == 2
 
 
 def test_sql_and_its_schema(run) -> None:

@@ -17,6 +17,7 @@ _HOMES = {
     "Profile": "xprof_nb.api",
     "Result": "xprof_nb.api",
     "runs": "xprof_nb.api",
+    "compare": "xprof_nb.api",
     "hardware": "xprof_nb.api",
     "sql_schema": "xprof_nb.api",
     "capture": "xprof_nb.api",

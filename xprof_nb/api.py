@@ -17,7 +17,7 @@ from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.result import Explorer, Graph, Result, result_of
 
-__all__ = ["Explorer", "Graph", "Profile", "Result", "hardware", "open", "runs", "sql_schema"]
+__all__ = ["Explorer", "Graph", "Profile", "Result", "compare", "hardware", "open", "runs", "sql_schema"]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,6 +118,24 @@ def hardware(name: str | None = None, **peaks: float | None) -> pd.DataFrame:
     return table.as_frame([found] if found is not None else [])
 
 
+def compare(a: Profile | str | os.PathLike[str], b: Profile | str | os.PathLike[str], **filters: Any) -> Result:
+    """Return what became faster or slower from one profile to another: op by op, adding up to the whole difference.
+
+    Parameters
+    ----------
+    a, b
+        Profiles, or their paths, before and after.
+    **filters
+        Those of `Profile.ops`, applied to both.
+
+    Raises
+    ------
+    ProfileError
+        One of them cannot be opened, or has not what was chosen.
+    """
+    return (a if isinstance(a, Profile) else open(a)).compare(b, **filters)
+
+
 def sql_schema() -> pd.DataFrame:
     """Return the tables `Profile.sql` knows: ``table, column, type, unit, meaning``."""
     return queries.sql_schema()
@@ -202,6 +220,13 @@ class Profile:
             and parameters the model's FLOPs are 6·N·D. Also the filters of `ops`.
         """
         return self.ask("kpis", **told)
+
+    def compare(self, other: Profile | str | os.PathLike[str], **filters: Any) -> Result:
+        """Return what became faster or slower from this profile to another; see `compare`."""
+        after = other if isinstance(other, Profile) else open(other)
+        given = {name: value for name, value in filters.items() if value is not None}
+        answer = queries.ask(self.data, "compare", {**given, "other": after.data})
+        return result_of("compare")(answer, "compare", {**given, "other": after.path}, self)
 
     def framework_ops(self, **filters: Any) -> Result:
         """Return time and work by framework op, and by named scope as a tree."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from xprof_nb.errors import UsageError
 from xprof_nb.model.grouping import By
+from xprof_nb.model.profile import ProfileData
 
 TraceFormat = Literal["chrome", "perfetto"]
 MOST_ROWS = 1_000_000
@@ -104,6 +105,18 @@ class BuffersParams(Filters):
         """Refuse values of the wrong kind before any work is done."""
         super().__post_init__()
         _check(_is_whole(self.memory_space), "memory_space", self.memory_space, "a memory space's number")
+
+
+@dataclass(frozen=True)
+class CompareParams(Filters):
+    """Parameters of ``compare``: the other profile, opened by whoever asks, who knows which paths may be read."""
+
+    other: ProfileData | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong kind before any work is done."""
+        super().__post_init__()
+        _check(isinstance(self.other, ProfileData), "other", self.other, "another opened profile")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.program import Program
 from xprof_nb.params import (
     BuffersParams,
+    CompareParams,
     EventsParams,
     Filters,
     GraphParams,
@@ -91,6 +92,15 @@ def _steps(profile: ProfileData, params: Filters) -> Answer:
 
     selection = _selection(params)
     return xprof_input.steps(profile, selection) if params.compat == "xprof" else steps.steps(profile, selection)
+
+
+def _compare(profile: ProfileData, params: CompareParams) -> Answer:
+    from xprof_nb.analysis.compare import compare
+
+    assert params.other is not None  # the parameters refuse that
+    answer = compare(profile, params.other, _selection(params))
+    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
+    return replace(answer, notes=(*answer.notes, *why))
 
 
 def _kpis(profile: ProfileData, params: KpisParams) -> Answer:
@@ -285,6 +295,7 @@ REGISTER: dict[str, Query] = {
         Query("overview", Filters, _overview),
         Query("steps", Filters, _steps),
         Query("kpis", KpisParams, _kpis),
+        Query("compare", CompareParams, _compare),
         Query("framework_ops", Filters, _framework_ops),
         Query("kernels", Filters, _kernels),
         Query("input_pipeline", Filters, _input_pipeline),

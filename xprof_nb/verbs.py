@@ -77,11 +77,19 @@ def ask(command: QueryCommand) -> Result:
     is_tree = command.query == "op_profile"
     if is_tree and command.top is not None:
         params["limit"] = command.top
-    result = open_run(command).ask(command.query, **params)
+    result = (
+        _compared(command, params) if command.query == "compare" else open_run(command).ask(command.query, **params)
+    )
     if is_tree or command.top is None or answer_format(command) in EXPORTS.get(command.query, ()):
         return result
     first = replace(result.answer, frame=result.frame.head(command.top))
     return type(result)(first, result.query, result.params, result.profile)
+
+
+def _compared(command: QueryCommand, params: dict[str, Any]) -> Result:
+    """Compare the run a command is about, the newest if it names none, with the one it names first."""
+    before = open_run(replace(command, run=params.pop("other")))
+    return before.compare(open_run(command), **params)
 
 
 def list_runs(command: ListCommand) -> pd.DataFrame:

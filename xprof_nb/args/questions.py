@@ -23,6 +23,7 @@ QUESTIONS = (
     ("ops", "list the ops by time"),
     ("steps", "list the steps, marked or inferred"),
     ("kpis", "say step time, throughput, MFU, HFU, bandwidth and peak memory of training"),
+    ("compare", "say what became faster or slower from one run to another"),
     ("framework-ops", "show time by framework op and named scope"),
     ("kernels", "list GPU kernels and copies by time"),
     ("roofline", "place program, steps and ops under the roofs of the device"),
@@ -46,6 +47,7 @@ _OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "op_profile": {
         "--by": {"choices": GROUPINGS, "default": "program", "help": "how to group ops (default: %(default)s)"}
     },
+    "compare": {"other": {"metavar": "BEFORE", "help": "name or path of the run to compare with"}},
     "kpis": {
         "--tokens-per-step": {"metavar": "N", "type": float, "help": "tokens a step trains on, for tokens/s and 6ND"},
         "--items-per-step": {"metavar": "N", "type": float, "help": "samples a step trains on"},

@@ -80,6 +80,10 @@ _NAMES: dict[str, tuple[str, ...]] = {
         *("name", "opcode", "shape", "kind", "bytes", "padding_bytes", "live_at_peak", "start", "end"),
         *("framework_op", "source"),
     ),
+    "compare": (
+        *("op", "op_before", "match", "category", "before_ps", "after_ps", "difference_ps", "difference_fraction"),
+        *("framework_op", "source"),
+    ),
     "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller", "sharding"),
     "graph": ("node", "op", "opcode", "shape", "computation", "distance", "time_ps", "flops", "bytes_accessed"),
     "events": ("name", "plane", "line", "device", "start_ps", "duration_ps", "occurrences"),

@@ -1,9 +1,11 @@
 """What the server answers about a real capture is what the core answers."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from tornado.httpclient import HTTPClientError
 
 from xprof_nb import queries, snapshot
 from xprof_nb.analysis.timeline.busy import STRETCHES
@@ -47,6 +49,14 @@ async def test_a_worker_answers_as_the_core_does(jp_fetch, cpu_profile):
         assert meta["summary"] == json.loads(json.dumps(dict(expected.summary)))
         assert meta["notes"] == list(expected.notes)
         assert len(frame) > 0
+
+    answer = await fetch("query", run=path, query="compare", params={"other": path})
+    frame, meta = columns.decode(answer.body)
+    assert len(frame) > 0
+    assert meta["summary"]["difference_ps"] == 0
+    for other in ("/etc", "../..", str(Path(path).parents[4])):  # what may not be opened may not be compared with
+        with pytest.raises(HTTPClientError):
+            await fetch("query", run=path, query="compare", params={"other": other})
 
     answer = await fetch("snapshot", run=str(cpu_profile.parents[2]), view="op_profile", params={"by": "category"})
     assert answer.headers["Content-Type"].startswith("application/json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,16 +44,23 @@ class Desk:
         """
         run = self._found(question.run)
         profile = self.profile(question.run, run)
-        tag = _tag(profile.identity, run, question)
+        other = self._other(question)
+        tag = _tag(profile.identity + (other.identity if other is not None else ""), run, question)
         if tag == question.known:
             return Answered(tag, None)
-        return Answered(tag, _ANSWERS[question.kind](self, profile, question))
+        opened = question if other is None else replace(question, params={**question.params, "other": other})
+        return Answered(tag, _ANSWERS[question.kind](self, profile, opened))
 
     def profile(self, path: str, run: RunFiles | None = None) -> ProfileData:
         """Open what a browser named, if every file of it is under a root."""
         run = run or self._found(path)
         real = self.roots.resolve(path)
         return self._cache.get(real if len(run.files) == 1 and real == run.files[0].path else run.folder, run)
+
+    def _other(self, question: Question) -> ProfileData | None:
+        """Return the second run of a question that is about two, named and admitted as the first is."""
+        path = question.params.get("other")
+        return self.profile(path) if isinstance(path, str) else None
 
     def _found(self, path: str) -> RunFiles:
         run = find_run(self.roots.resolve(path), admits=self.roots.holds)
