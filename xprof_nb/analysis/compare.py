@@ -124,8 +124,9 @@ def _side(profile: ProfileData, parts: list[HostPart], total_ps: float, count: i
     found = []
     for (program, op), row, time_ps in zip(named, first.tolist(), self_ps.tolist(), strict=True):
         shape = _shape(profile, int(columns["program_id"][row]), str(op))
-        words = (columns[name][row] for name in ("framework_op", "source"))
-        found.append(Op(str(program), str(op), str(columns["category"][row]), shape, *words, time_ps))
+        framework_op, source = columns["framework_op"][row], columns["source"][row]
+        category = str(columns["category"][row])
+        found.append(Op(str(program), str(op), category, shape, framework_op, source, time_ps))
     return _Side(found, times.tolist(), total_ps / max(count, 1))
 
 
