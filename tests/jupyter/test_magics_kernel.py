@@ -251,7 +251,8 @@ def test_before_jax_has_started_the_capture_waits_for_it(tmp_path) -> None:
 def test_a_kernel_that_is_shut_down_saves_what_it_has(tmp_path) -> None:
     with started(tmp_path) as kernel:
         kernel.run(SETUP)
-        kernel.run("job = xp.capture_for(600, 'last')\nsquare(operand).block_until_ready()")
+        kernel.run("job = xp.capture_for(600, 'last')\nwhile job.state != 'running':\n    time.sleep(0.01)")
+        kernel.run("square(operand).block_until_ready()")
         kernel.manager.shutdown_wait_time = 120  # a machine under load saves more slowly than in the usual 5 s
         kernel.manager.shutdown_kernel(now=False)
     assert recorded(tmp_path, "last")["duration_s"] < 60

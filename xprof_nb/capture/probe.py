@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from xprof_nb.capture.options import CaptureOptions
 
-LOOK_S = 0.1
-LOOKS = 10
-SPREAD, LONGEST_SPREAD_S = 0.1, 3.0
-"""Over which part of a capture's time the looks before it are spread."""
+LOOK_S, REST_S = 0.1, 0.1
+LOOKS = 5
+"""Together they delay the capture by a second, so there are no more of them."""
 WORTH_PROBING_S = 5.0
 LARGEST_BYTES = 2 * 2**30
 """A protocol buffer cannot be larger: the profiler gives back nothing at all."""
@@ -111,11 +110,6 @@ class Estimate:
     def to_dict(self) -> dict[str, Any]:
         """Return it as the sidecar keeps it."""
         return asdict(self)
-
-
-def rest_s(seconds: float) -> float:
-    """Return how long to rest between looks before a capture of so many seconds."""
-    return min(SPREAD * seconds, LONGEST_SPREAD_S) / LOOKS
 
 
 def probe(options: CaptureOptions, rest: Callable[[], bool]) -> Estimate:
