@@ -1,5 +1,6 @@
 """Every notebook runs from top to bottom in a real kernel, and is kept without outputs."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -56,3 +57,24 @@ def test_the_quickstart_shows_two_op_profiles_and_keeps_both_runs(tmp_path):
         views["cell"]["run"]["name"],
         views["capture"]["run"]["name"],
     }
+
+
+@pytest.mark.notebook
+@pytest.mark.timeout(600)
+def test_turning_a_knob_moves_the_point_under_the_roof(tmp_path):
+    book = nbformat.read(next(path for path in NOTEBOOKS if path.name == "batch_size_sweep.ipynb"), as_version=4)
+    wanted = {"load", "model", "roof", "knobs", "turn"}
+    book.cells = [cell for cell in book.cells if cell.id in wanted]
+    NotebookClient(book, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    state = book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    [shown] = [model["state"]["outputs"] for model in state.values() if model["model_name"] == "OutputModel"]
+    assert not [output for output in shown if output["output_type"] == "error"]
+    [table] = [
+        output["data"]["text/plain"] for output in shown if "flops_per_s" in output["data"].get("text/plain", "")
+    ]
+    rows = [line.split() for line in table.splitlines() if line[:1].isdigit()]
+    assert [row[1] for row in rows][:2] == ["4", "16"]
+    [picture] = [output["data"]["text/html"] for output in shown if "<svg" in output["data"].get("text/html", "")]
+    dots = re.findall(r'<circle cx="([0-9.]+)"', picture)
+    assert len(dots) == 2
+    assert float(dots[1]) > float(dots[0])  # more work for each byte of the same weights
