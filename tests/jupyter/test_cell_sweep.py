@@ -90,6 +90,9 @@ def test_two_variables_with_a_count_of_items(shell) -> None:
     assert [list(row) for row in result.frame[["batch", "sequence"]].to_numpy()] == [[1, 8], [1, 16], [2, 8], [2, 16]]
     assert [point.items for point in result.points] == [8, 16, 16, 32]
     assert set(result.recommended) == {"batch", "sequence"}
+    best = result.recommended
+    assert result.summary["sentence"].startswith(f"Use batch {best['batch']} with sequence {best['sequence']}: ")
+    assert any("two sizes do not tell its error" in note for note in result.notes) or best["batch"] == 1
 
 
 def test_a_changed_cell_is_measured_anew(shell) -> None:

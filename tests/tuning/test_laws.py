@@ -79,3 +79,10 @@ def test_what_fits():
     assert largest_size(law, 1000, reserve=0.1) == 81
     assert largest_size(law, 50) == 0
     assert largest_size(fit([1, 2], [5.0, 5.0]), 1000) is None
+
+
+def test_two_sizes_do_not_tell_the_error_of_a_law():
+    law = fit([1, 2], [3.0, 5.0])
+    assert (law.fixed, law.per_item) == (pytest.approx(1), pytest.approx(2))
+    assert np.isnan(law.error_fraction)
+    assert fit([1, 2, 3], [3.0, 5.0, 7.0]).error_fraction < 1e-9

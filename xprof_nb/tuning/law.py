@@ -25,7 +25,10 @@ STEEPER = 1.5
 
 @dataclass(frozen=True)
 class Law:
-    """``fixed + per_item * n``, both at least 0, with the interval of either in which 90 % of resamples lie."""
+    """``fixed + per_item * n``, both at least 0, with the interval of either in which 90 % of resamples lie.
+
+    ``error_fraction`` is how far it is off at a size, NaN of two sizes: a line goes through any two.
+    """
 
     fixed: float
     per_item: float
@@ -83,7 +86,7 @@ def fit(sizes: Many, values: Many, spreads: Many | None = None) -> Law | None:
         (float(low[1]), float(high[1])),
         float(n.min()),
         float(n.max()),
-        error,
+        error if len(n) > 2 else math.nan,
     )
 
 

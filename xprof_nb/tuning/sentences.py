@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from xprof_nb.model import units
@@ -22,8 +23,14 @@ def sentence(advised: Advice, points: Sequence[Point], axis: str) -> str:
     best = next(p for p in points if p.setting.get(axis) == advised.recommended and p.status == DONE)
     rate = "" if best.items_per_s is None else f", {units.quantity(best.items_per_s, 'items/s')}"
     return (
-        f"Use {axis} {_number(advised.recommended)}: step {_time(best.step_time_s)}{rate}{_why(advised, points, axis)}."
+        f"Use {axis} {_number(advised.recommended)}{_with(best, axis)}: step {_time(best.step_time_s)}{rate}"
+        f"{_why(advised, points, axis)}."
     )
+
+
+def _with(point: Point, axis: str) -> str:
+    others = [f"{name} {value}" for name, value in point.setting.items() if name != axis]
+    return f" with {listed(others)}" if others else ""
 
 
 def _why(advised: Advice, points: Sequence[Point], axis: str) -> str:
@@ -60,7 +67,8 @@ def remarks(advised: Advice, points: Sequence[Point], axis: str, reserve: float)
         now = float(advised.recommended or 1)
         gain = (at / advised.step_law.at(at)) / (now / advised.step_law.at(now)) - 1
         error = advised.step_law.error_fraction
-        yield f"Next to try: {axis} {at}, which the law predicts to bring {gain:.1%} more (its error is {error:.1%})."
+        doubt = "two sizes do not tell its error" if math.isnan(error) else f"its error is {error:.1%}"
+        yield f"Next to try: {axis} {at}, which the law predicts to bring {gain:.1%} more ({doubt})."
 
 
 def _about_kinds(advised: Advice, axis: str) -> Iterator[str]:
