@@ -38,7 +38,7 @@ def test_every_view_is_a_table_that_reads_well(cpu_profile: Path, request: pytes
         said = html.unescape(part)
         for words in (table.caption, table.sentence, *table.notes):
             assert words in said
-        rows = re.findall(r'<th [^>]*scope="row" style="text-align:left">(?:&emsp;|\u2003)*(.*?)</th>', part)
+        rows = re.findall(r'<th [^>]*scope="row" style="text-align:left;[^"]*">(?:&emsp;|\u2003)*(.*?)</th>', part)
         assert [html.unescape(row) for row in rows] == list(table.columns[0].cells), name
         numbers = re.findall(r'<td align="right">(.*?)</td>', part)
         assert not [cell for cell in numbers if re.search("[^,] ", cell)], "a number and its unit stay together"

@@ -98,7 +98,7 @@ def html(table: Table, picture: str = "") -> str:
     first, *others = table.columns
     head = "".join(f'<th scope="col" {_side(c)}>{escaping.escape(c.head)}</th>' for c in table.columns)
     body = "".join(
-        f'<tr><th scope="row" {_LEFT}>{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
+        f'<tr><th scope="row" {_NAME}>{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
         + "".join(f"<td {_side(c)}>{escaping.escape(_firm(c, row))}</td>" for c in others)
         + "</tr>\n"
         for row, indent in enumerate(table.indents)
@@ -133,6 +133,8 @@ def plain(table: Table) -> str:
 
 # GitHub knows the attribute alone, Jupyter's sheets of styles outdo it.
 _LEFT = 'align="left" style="text-align:left"'
+# On paper a long name is broken, so that it pushes no number off the page.
+_NAME = 'align="left" style="text-align:left;overflow-wrap:anywhere;min-width:9em"'
 
 
 def _side(column: Column) -> str:

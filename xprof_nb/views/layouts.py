@@ -86,6 +86,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller", "sharding"),
     "graph": ("node", "op", "opcode", "shape", "computation", "distance", "time_ps", "flops", "bytes_accessed"),
+    "trace": ("name", "kind", "host", "device", "lanes", "event_count", "busy_ps"),
     "events": ("name", "plane", "line", "device", "start_ps", "duration_ps", "occurrences"),
 }
 
