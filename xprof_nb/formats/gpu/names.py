@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,7 @@ def _kinds_of(names: Sequence[str], codes: Codes) -> Codes:
     return np.array(kinds, np.int64)[at]
 
 
+@lru_cache(8192)
 def kind_of(name: str) -> str:
     """Return what an event or driver call of that name does."""
     if _COPY.search(name):
