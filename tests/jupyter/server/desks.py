@@ -43,5 +43,8 @@ class Obedient:
     def fail(self, _question: Question) -> bytes:
         raise KeyError("secret")
 
+    def standing(self, _question: Question) -> bytes:
+        return Path("/proc/self/oom_score_adj").read_bytes()
+
     def large(self, _question: Question) -> bytes:
         return bytes(30_000_000)

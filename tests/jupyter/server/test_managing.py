@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
+from types import ModuleType
 from urllib.parse import quote
 
 import pytest
@@ -184,3 +186,13 @@ async def test_the_list_is_sent_when_it_has_changed(send, run):
     assert (await send("GET", "runs", headers=known))[0] == 304
     await send("PATCH", "run", {"run": str(run), "note": quote("new")})
     assert (await send("GET", "runs", headers=known))[0] == 200
+
+
+async def test_a_thumbnails_tag_is_that_of_the_worker(send, run, monkeypatch):
+    module = ModuleType("xprof_nb.snapshot.thumbnail")
+    module.thumbnail = lambda _profile: {"busy": [0.5], "step_time_ps": None}
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    _, headers, drawn = await send("GET", "thumbnail", run=str(run))
+    assert drawn == {"busy": [0.5], "step_time_ps": None}
+    module.thumbnail = None  # a client that has the answer costs none
+    assert (await send("GET", "thumbnail", run=str(run), headers={"If-None-Match": headers["ETag"]}))[0] == 304

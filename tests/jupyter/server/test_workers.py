@@ -88,6 +88,11 @@ def test_a_question_that_takes_too_much_memory_is_refused(make):
     assert ask(pool, "count_up").body == b"1", "in a new process"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be told")
+def test_where_a_container_has_no_memory_left_a_worker_goes_first(make):
+    assert ask(make(), "standing").body == b"1000\n"
+
+
 def test_a_cancelled_question_may_end_by_itself(make, tmp_path):
     pool = make()
     job = Job(Question("query", "r", "wait", {"begun": str(tmp_path / "begun"), "until": str(tmp_path / "end")}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
@@ -67,7 +68,7 @@ class Handler(APIHandler):
         if len(self.request.body) > limit:
             raise web.HTTPError(413, f"the request is larger than {limit:,} bytes")
         try:
-            body = json.loads(self.request.body, parse_constant=_refuse)
+            body = json.loads(self.request.body, parse_constant=_refuse, parse_float=_finite)
         except (ValueError, RecursionError) as malformed:
             raise UsageError("the request is not JSON", hint=f"{malformed}.") from malformed
         if not isinstance(body, dict):
@@ -98,6 +99,9 @@ class Handler(APIHandler):
         if len(values) != 1:
             raise UsageError(f"the address needs one {key!r}", hint=f"…?{key}=…")
         return values[0]
+
+    def compute_etag(self) -> None:
+        """Leave the tag to the route: tornado's is a hash of the whole body, made on the event loop."""
 
     def answer(self, value: dict[str, Any]) -> None:
         """Finish with JSON."""
@@ -135,6 +139,13 @@ def _message(error: ProfileError) -> str:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is too large a number")
+    return value
 
 
 _KINDS: dict[type, str] = {str: "a string", dict: "an object", list: "a list"}

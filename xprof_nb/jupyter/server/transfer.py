@@ -90,7 +90,7 @@ class ImportHandler(Managing):
         if self._sink is not None:
             self._sink.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self.service.threads.submit(shutil.rmtree, self._folder, True)  # gigabytes take a while to go
 
 
 def _packed(service: Service, run: str, folder: Path) -> Path:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from concurrent.futures import Future, wait
 from dataclasses import asdict
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.errors import ProfileError
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 FRESH_S = 1.0
 """A look that ended so short a time ago is not repeated."""
-PATIENCE_S = 0.5
-"""Who asks waits so long for a look to end: most log dirs are small."""
+REST = 4.0
+"""After a look, so many times its length is rested: looking takes a fifth of a core at most."""
+_PATIENCE_S = 0.5
 
 
 class Watch:
@@ -31,45 +33,56 @@ class Watch:
         self._roots = roots
         self._limits = limits
         self._seen: dict[str, Scan] = {}
-        self._changed = Condition()
-        self._looking = False
-        self._looked = float("-inf")
+        self._lock = Lock()
+        self._last: Future[None] | None = None
+        self._due = float("-inf")
 
-    def runs(self) -> tuple[str, dict[str, Any]]:
-        """Return the runs under every root, newest first, and a tag that changes when they do.
+    def look(self) -> Future[None]:
+        """Look again if the last look is a while ago; return what is done when the look is."""
+        with self._lock:
+            if self._last is None or (self._last.done() and time.monotonic() >= self._due):
+                self._last = Future()
+                self._last.set_running_or_notify_cancel()  # who waits for it no more must not end it for others
+                Thread(target=self._look, args=(self._last,), name="xprof-nb-watch", daemon=True).start()
+            return self._last
 
-        Looks again if the last look is a while ago, and waits for it a moment; ``scanning`` says that it goes on.
+    def runs(self) -> tuple[str, bytes]:
+        """Return a tag, and as JSON the runs under every root that were seen, newest first.
+
+        The tag changes when they do; ``scanning`` says that a look goes on.
         """
-        with self._changed:
-            if not self._looking and time.monotonic() - self._looked > FRESH_S:
-                self._looking = True
-                Thread(target=self._look, name="xprof-nb-watch", daemon=True).start()
-            self._changed.wait_for(lambda: not self._looking, PATIENCE_S)
-            seen, scanning = dict(self._seen), self._looking
-        return _told(self._roots, seen, scanning)
+        with self._lock:
+            seen, scanning = dict(self._seen), self._last is not None and not self._last.done()
+        body = json.dumps(_told(self._roots, seen, scanning)).encode()
+        return hashlib.blake2b(body, digest_size=16).hexdigest(), body
 
     def forget(self) -> None:
         """Look again when somebody asks: something was changed from here."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._looking, PATIENCE_S)
-            self._looked = float("-inf")
+        with self._lock:
+            last = self._last
+        if last is not None:
+            wait([last], _PATIENCE_S)
+        with self._lock:
+            self._due = float("-inf")
 
     def size_bytes(self, path: str) -> int:
         """Return the size of a run that was seen; 0 of another."""
-        with self._changed:
+        with self._lock:
             parts = list(self._seen.values())
         return next((run.size_bytes for part in parts for run in part.runs if run.folder == path), 0)
 
-    def _look(self) -> None:
+    def _look(self, this: Future[None]) -> None:
+        begun = time.monotonic()
         try:
             for root in self._roots.folders:
                 part = self._under(root)
-                with self._changed:
+                with self._lock:
                     self._seen[root] = part
         finally:
-            with self._changed:
-                self._looking, self._looked = False, time.monotonic()
-                self._changed.notify_all()
+            ended = time.monotonic()
+            with self._lock:
+                self._due = ended + max(FRESH_S, REST * (ended - begun))
+            this.set_result(None)
 
     def _under(self, root: str) -> Scan:
         nothing = Scan((), 0, (), truncated=False)
@@ -81,7 +94,7 @@ class Watch:
             return Scan((), 0, (root,), truncated=False)
 
 
-def _told(roots: Roots, seen: dict[str, Scan], scanning: bool) -> tuple[str, dict[str, Any]]:
+def _told(roots: Roots, seen: dict[str, Scan], scanning: bool) -> dict[str, Any]:
     found: dict[str, RunFiles] = {}
     notes, truncated = [], False
     for root in roots.folders:
@@ -94,8 +107,7 @@ def _told(roots: Roots, seen: dict[str, Scan], scanning: bool) -> tuple[str, dic
     rows = [{**asdict(row), "hosts": hosts[row.path]} for row in listed(found.values())]
     for row in rows:
         row["started"] = row["started"].isoformat(timespec="milliseconds") if row["started"] else None
-    told = {"runs": rows, "roots": list(roots.folders), "truncated": truncated, "notes": notes, "scanning": scanning}
-    return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest(), told
+    return {"runs": rows, "roots": list(roots.folders), "truncated": truncated, "notes": notes, "scanning": scanning}
 
 
 def _key(run: RunFiles) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from importlib import import_module
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from xprof_nb.errors import ProfileError
@@ -17,6 +18,7 @@ def serve(line_number: int, desk: str) -> None:
     line = Connection(line_number)
     terms: Terms = line.recv()
     limit_memory(terms.memory_bytes)
+    give_way()
     module, _, name = desk.partition(":")
     at_work = getattr(import_module(module), name)(terms)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the server has gone
@@ -41,6 +43,12 @@ def _answer(desk: Any, question: Question, terms: Terms) -> Answered | Exception
         traceback.print_exc()
         return RuntimeError(f"{type(failed).__name__}: {failed}")
     return answer
+
+
+def give_way() -> None:
+    """Be the one the system ends where a container's memory runs out, not the Jupyter server."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
 def limit_memory(most_bytes: int) -> None:
