@@ -137,6 +137,7 @@ def questions_with_needed(profile: xp.Profile) -> dict[str, dict[str, object]]:
         "op_details": {"program_id": str(row["program_id"]), "op": row["op"]},
         "trace_search": {"text": row["op"]},
         "trace_event": {"track": ops, "event": 0},
+        "compare": {"other": profile.data},
         "trace_marks": {"markers": [{"name": "here", "time_ps": 0}]},
     }
     return {name: needed.get(name, {}) for name in queries.REGISTER}

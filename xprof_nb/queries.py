@@ -259,10 +259,10 @@ def _trace_export(profile: ProfileData, params: TraceExportParams) -> Answer:
     return _by_track(params, trace_export(profile, params.format, window, params.tracks, params.part))
 
 
-def _trace_busy(profile: ProfileData, _params: Filters) -> Answer:
+def _trace_busy(profile: ProfileData, params: Filters) -> Answer:
     from xprof_nb.analysis.timeline.busy import trace_busy
 
-    return trace_busy(profile)
+    return _by_track(params, trace_busy(profile))
 
 
 def _trace_marks(profile: ProfileData, params: TraceMarksParams) -> Answer:

@@ -22,7 +22,7 @@ ROOMS = {
     "params": "errors model",
     "queries": "errors model formats analysis params | runs",
     "assets": "errors",
-    "snapshot": "errors model queries snapshot",
+    "snapshot": "errors model analysis params queries snapshot",
     "runs": "errors model formats runs",
     "capture": "errors model formats runs capture | api memory",
     "views": "errors model formats analysis queries assets snapshot views | api",

@@ -28,7 +28,8 @@ def profiles(cpu_profile: Path) -> list[xp.Profile]:
 @pytest.mark.parametrize("question", [name for name in QUESTIONS if not name.startswith("trace_")])
 def test_it_is_shown_sent_and_written(profiles: list[xp.Profile], question: str, compat: str | None) -> None:
     for profile in profiles:
-        result = profile.ask(question, **({"compat": compat} if compat else {}))
+        needed = {"other": profile.data} if question == "compare" else {}
+        result = profile.ask(question, **needed, **({"compat": compat} if compat else {}))
         meta = snapshot.json_safe({"summary": result.summary, "notes": result.notes})
         sent, _ = columns.decode(columns.encode(result.frame, meta))
         assert list(sent.columns) == [str(name) for name in result.frame.columns]

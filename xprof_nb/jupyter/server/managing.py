@@ -61,9 +61,10 @@ class Managing(Handler):
     async def change(self, deed: Callable[..., dict[str, Any]], *arguments: Any) -> None:
         """Do something with the files of runs, and say what became of it."""
         try:
-            self.answer(await self.work(deed, self.service, *arguments))
+            done = await self.work(deed, self.service, *arguments)
         finally:
-            await self.work(self.service.watch.forget)
+            self.service.watch.forget()
+        self.answer(done)
 
 
 class RunHandler(Managing):

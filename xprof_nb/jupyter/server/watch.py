@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock, Thread
@@ -23,7 +23,6 @@ FRESH_S = 1.0
 """A look that ended so short a time ago is not repeated."""
 REST = 4.0
 """After a look, so many times its length is rested: looking takes a fifth of a core at most."""
-_PATIENCE_S = 0.5
 
 
 class Watch:
@@ -36,6 +35,7 @@ class Watch:
         self._lock = Lock()
         self._last: Future[None] | None = None
         self._due = float("-inf")
+        self._forgotten = float("-inf")
 
     def look(self) -> Future[None]:
         """Look again if the last look is a while ago; return what is done when the look is."""
@@ -59,11 +59,7 @@ class Watch:
     def forget(self) -> None:
         """Look again when somebody asks: something was changed from here."""
         with self._lock:
-            last = self._last
-        if last is not None:
-            wait([last], _PATIENCE_S)
-        with self._lock:
-            self._due = float("-inf")
+            self._due, self._forgotten = float("-inf"), time.monotonic()
 
     def size_bytes(self, path: str) -> int:
         """Return the size of a run that was seen; 0 of another."""
@@ -81,7 +77,8 @@ class Watch:
         finally:
             ended = time.monotonic()
             with self._lock:
-                self._due = ended + max(FRESH_S, REST * (ended - begun))
+                is_of_before = self._forgotten >= begun
+                self._due = float("-inf") if is_of_before else ended + max(FRESH_S, REST * (ended - begun))
             this.set_result(None)
 
     def _under(self, root: str) -> Scan:
