@@ -1,5 +1,8 @@
 """Every notebook runs from top to bottom in a real kernel, and is kept without outputs."""
 
+from __future__ import annotations
+
+import functools
 import re
 from pathlib import Path
 
@@ -17,6 +20,20 @@ def named(path: Path) -> str:
     return path.name
 
 
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """Return a function that runs a notebook, once, and returns it with the folder it ran in."""
+
+    @functools.cache
+    def run(name: str):
+        folder = tmp_path_factory.mktemp("notebook")
+        book = nbformat.read(next(path for path in NOTEBOOKS if path.name == name), as_version=4)
+        NotebookClient(book, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(folder)}}).execute()
+        return book, folder
+
+    return run
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
 def test_it_is_kept_clean(path):
     book = nbformat.read(path, as_version=4)
@@ -29,9 +46,8 @@ def test_it_is_kept_clean(path):
 @pytest.mark.notebook
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
-def test_it_runs(path, tmp_path):
-    book = nbformat.read(path, as_version=4)
-    NotebookClient(book, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+def test_it_runs(path, executed, tmp_path):
+    book, _ = executed(path.name)
     nbformat.write(book, tmp_path / path.name)
     outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
@@ -40,9 +56,8 @@ def test_it_runs(path, tmp_path):
 
 @pytest.mark.notebook
 @pytest.mark.timeout(600)
-def test_the_quickstart_shows_two_op_profiles_and_keeps_both_runs(tmp_path):
-    book = nbformat.read(next(path for path in NOTEBOOKS if path.name == "quickstart.ipynb"), as_version=4)
-    NotebookClient(book, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+def test_the_quickstart_shows_two_op_profiles_and_keeps_both_runs(executed):
+    book, folder = executed("quickstart.ipynb")
     views = {
         cell.id: output.data[MIMETYPE]
         for cell in book.cells
@@ -53,7 +68,7 @@ def test_the_quickstart_shows_two_op_profiles_and_keeps_both_runs(tmp_path):
     assert {"cell", "capture"} <= set(views)
     assert views["cell"]["summary"]["total_time_ps"] > 0
     assert views["capture"]["summary"]["total_time_ps"] > 0
-    assert {path.name for path in (tmp_path / "xprof-logs" / "plugins" / "profile").iterdir()} == {
+    assert {path.name for path in (folder / "xprof-logs" / "plugins" / "profile").iterdir()} == {
         views["cell"]["run"]["name"],
         views["capture"]["run"]["name"],
     }
@@ -61,11 +76,17 @@ def test_the_quickstart_shows_two_op_profiles_and_keeps_both_runs(tmp_path):
 
 @pytest.mark.notebook
 @pytest.mark.timeout(600)
-def test_turning_a_knob_moves_the_point_under_the_roof(tmp_path):
-    book = nbformat.read(next(path for path in NOTEBOOKS if path.name == "batch_size_sweep.ipynb"), as_version=4)
-    wanted = {"load", "model", "roof", "knobs", "turn"}
-    book.cells = [cell for cell in book.cells if cell.id in wanted]
-    NotebookClient(book, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+def test_a_batch_moves_decode_to_the_right(executed):
+    book, _ = executed("inference_kpis.ipynb")
+    (said,) = [output.text for output in book.cells[-1].outputs if output.output_type == "stream"]
+    one, sixteen = (float(number) for number in re.findall(r"[\d.]+(?= FLOP per byte)|[\d.]+(?= with sixteen)", said))
+    assert sixteen > 1.5 * one
+
+
+@pytest.mark.notebook
+@pytest.mark.timeout(600)
+def test_turning_a_knob_moves_the_point_under_the_roof(executed):
+    book, _ = executed("batch_size_sweep.ipynb")
     state = book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
     [shown] = [model["state"]["outputs"] for model in state.values() if model["model_name"] == "OutputModel"]
     assert not [output for output in shown if output["output_type"] == "error"]
