@@ -96,7 +96,7 @@ def test_a_profiled_cell_may_be_captured_in_part(kernel, folder) -> None:
 
 def test_a_capture_that_code_started_is_followed_and_ended_by_the_magic(kernel, folder) -> None:
     kernel.run("job = xp.capture_for(600, 'code')")
-    assert "Profiling what is running" in kernel.run("%xprof status").text
+    kernel.read_until(lambda: "Profiling what is running" in kernel.run("%xprof status").text)
     kernel.run("%xprof cancel")
     assert not kernel.run("%xprof wait").errors
     assert kernel.run("job.state").displays[0]["text/plain"] == "'done'"
