@@ -4,10 +4,9 @@ import pytest
 
 import xprof_nb as xp
 from tests.xspace_builder import SpaceBuilder
-from xprof_nb.capture import probe as probing
 from xprof_nb.capture import stage
 from xprof_nb.capture.options import PRESETS
-from xprof_nb.capture.probe import LOOKS, Estimate, Look, probe
+from xprof_nb.capture.probe import Estimate, probe
 from xprof_nb.formats.framing import count_events
 
 GIB = 2**30
@@ -25,26 +24,9 @@ def test_events_are_counted_and_what_grows_is_told_from_what_does_not() -> None:
     event_count, line_bytes = count_events(data)
     assert event_count == 200
     assert line_bytes == sum(line.ByteSize() for plane in space.message.planes for line in plane.lines)
-    estimate = Estimate.of([Look.at(data, 0.2, stop_s=0.01)])
+    estimate = Estimate.of(data, 0.2, stop_s=0.01)
     assert estimate.events_per_s == pytest.approx(1000)
     assert estimate.size_bytes(10) == pytest.approx(len(data) - line_bytes + line_bytes * 50)
-
-
-def test_looks_at_a_loop_that_rests_in_between_are_added_up() -> None:
-    busy, resting = Look(0.1, 9000, 8000, 400, 0.03), Look(0.1, 1000, 0, 0, 0.01)
-    estimate = Estimate.of([busy, resting, resting, busy])
-    assert estimate == Estimate(1000, bytes_per_s=40_000, events_per_s=2000, stop_s_per_byte=0.08 / 20_000)
-    assert estimate.size_bytes(15) == 601_000
-
-
-def test_a_process_is_looked_at_several_times_until_told_otherwise(monkeypatch) -> None:
-    looks = [Look(0.1, 1000, 500, 10, 0.01)] * LOOKS
-    monkeypatch.setattr(probing, "_look", lambda options: looks.pop())
-    probe(PRESETS["full"], lambda: True)
-    assert looks == []
-    looks.extend([Look(0.1, 1000, 500, 10, 0.01)] * LOOKS)
-    probe(PRESETS["full"], lambda: False)
-    assert len(looks) == LOOKS - 1
 
 
 def test_a_million_events_a_second_for_ten_seconds_is_said_before_it_is_recorded() -> None:
@@ -56,7 +38,7 @@ def test_a_million_events_a_second_for_ten_seconds_is_said_before_it_is_recorded
 
 
 def test_a_probe_of_this_process_finds_what_runs(matmul) -> None:
-    quiet = probe(PRESETS["full"], lambda: True)
+    quiet = probe(PRESETS["full"])
     assert quiet.bytes_per_s < 1e6
     assert quiet.size_bytes(10) < 100e6
 
@@ -67,7 +49,7 @@ def flood(monkeypatch):
 
     def found(*rates: float) -> None:
         estimates = iter([Estimate(1000, rate, rate / 100, 1e-9) for rate in rates])
-        monkeypatch.setattr(stage, "probe", lambda options, rest: next(estimates))
+        monkeypatch.setattr(stage, "probe", lambda options: next(estimates))
 
     return found
 

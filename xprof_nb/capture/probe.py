@@ -1,8 +1,4 @@
-"""How large a capture will become, told by short ones before it.
-
-Several, and apart from each other: a loop computes, then loads data, then computes again, and whoever looks once sees
-one of these.
-"""
+"""How large a capture will become, told by a short one before it."""
 
 from __future__ import annotations
 
@@ -15,13 +11,9 @@ from xprof_nb.formats.framing import count_events
 from xprof_nb.model import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from xprof_nb.capture.options import CaptureOptions
 
-LOOK_S, REST_S = 0.1, 0.1
-LOOKS = 5
-"""Together they delay the capture by a second, so there are no more of them."""
+PROBE_S = 0.2
 WORTH_PROBING_S = 5.0
 LARGEST_BYTES = 2 * 2**30
 """A protocol buffer cannot be larger: the profiler gives back nothing at all."""
@@ -30,33 +22,8 @@ LONG_STOP_S = 30.0
 
 
 @dataclass(frozen=True)
-class Look:
-    """What was recorded in a moment.
-
-    Attributes
-    ----------
-    line_bytes
-        Those of the ``size_bytes`` that grow with time.
-    stop_s
-        What collecting took.
-    """
-
-    seconds: float
-    size_bytes: int
-    line_bytes: int
-    event_count: int
-    stop_s: float
-
-    @classmethod
-    def at(cls, data: bytes, seconds: float, stop_s: float) -> Self:
-        """Weigh a profile of some seconds that took ``stop_s`` to collect."""
-        event_count, line_bytes = count_events(data)
-        return cls(seconds, len(data), line_bytes, event_count, stop_s)
-
-
-@dataclass(frozen=True)
 class Estimate:
-    """What some looks have seen, extrapolated.
+    """What a probe recorded, extrapolated.
 
     Attributes
     ----------
@@ -74,15 +41,10 @@ class Estimate:
     stop_s_per_byte: float
 
     @classmethod
-    def of(cls, looks: Sequence[Look]) -> Self:
-        """Extrapolate looks at one process."""
-        seconds = sum(look.seconds for look in looks)
-        return cls(
-            max(look.size_bytes - look.line_bytes for look in looks),
-            sum(look.line_bytes for look in looks) / seconds,
-            sum(look.event_count for look in looks) / seconds,
-            sum(look.stop_s for look in looks) / max(sum(look.size_bytes for look in looks), 1),
-        )
+    def of(cls, data: bytes, seconds: float, stop_s: float) -> Self:
+        """Extrapolate a profile of some seconds that took ``stop_s`` to collect."""
+        event_count, line_bytes = count_events(data)
+        return cls(len(data) - line_bytes, line_bytes / seconds, event_count / seconds, stop_s / max(len(data), 1))
 
     def size_bytes(self, seconds: float) -> float:
         """Return how large a capture of so many seconds becomes."""
@@ -98,7 +60,7 @@ class Estimate:
 
     def longest_s(self) -> float:
         """Return how many seconds fit."""
-        return max((FILLED * LARGEST_BYTES - self.fixed_bytes) / self.bytes_per_s, LOOK_S)
+        return max((FILLED * LARGEST_BYTES - self.fixed_bytes) / self.bytes_per_s, PROBE_S)
 
     def describe(self, seconds: float) -> str:
         """Say it in a phrase."""
@@ -112,28 +74,15 @@ class Estimate:
         return asdict(self)
 
 
-def probe(options: CaptureOptions, rest: Callable[[], bool]) -> Estimate:
-    """Profile this process for some moments; raises what `open_session` raises.
-
-    Parameters
-    ----------
-    rest
-        Lets time pass between two looks, and returns whether to look once more.
-    """
-    looks = [_look(options)]
-    while len(looks) < LOOKS and rest():
-        looks.append(_look(options))
-    return Estimate.of(looks)
-
-
-def _look(options: CaptureOptions) -> Look:
+def probe(options: CaptureOptions) -> Estimate:
+    """Profile this process for a moment; raises what `open_session` raises."""
     session = open_session(options, "a look at how much there is to record")
     began_s = time.perf_counter()
     try:
-        time.sleep(LOOK_S)
+        time.sleep(PROBE_S)
     except BaseException:
         session.discard()
         raise
     stopped_s = time.perf_counter()
     data = session.stop()
-    return Look.at(data, stopped_s - began_s, time.perf_counter() - stopped_s)
+    return Estimate.of(data, stopped_s - began_s, time.perf_counter() - stopped_s)

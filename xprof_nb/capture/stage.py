@@ -11,7 +11,7 @@ from xprof_nb.capture import activity
 from xprof_nb.capture.local import Capture
 from xprof_nb.capture.options import DEFAULT_PRESET, PRESETS
 from xprof_nb.capture.overhead import Overhead, by_option, describe, ladder, times
-from xprof_nb.capture.probe import LONG_STOP_S, REST_S, WORTH_PROBING_S, probe
+from xprof_nb.capture.probe import LONG_STOP_S, WORTH_PROBING_S, probe
 from xprof_nb.capture.session import open_session
 from xprof_nb.capture.slow_steps import Search
 from xprof_nb.capture.step_watch import StepWatch
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from xprof_nb.capture.jobs import Request, State
     from xprof_nb.capture.memory_report import MemoryReport
-    from xprof_nb.capture.probe import Estimate
     from xprof_nb.capture.slow_steps import Slow
 
 LOOK_S, WATCH_S = 0.2, 0.01
@@ -125,11 +124,11 @@ class Stage:
         """
         if seconds is None or seconds < WORTH_PROBING_S or not self.at_work:
             return seconds
-        estimate = self._estimate()
+        estimate = probe(self.options)
         if not estimate.fits(seconds) and self.options == PRESETS[DEFAULT_PRESET]:
             self.note(f"Recorded with the preset light: it would have become {estimate.describe(seconds)}.")
             self.options = PRESETS["light"]
-            estimate = self._estimate()
+            estimate = probe(self.options)
         if not estimate.fits(seconds):
             shorter_s = estimate.longest_s()
             self.note(f"Recorded for {shorter_s:.1f} s: it would have become {estimate.describe(seconds)}.")
@@ -207,9 +206,6 @@ class Stage:
         capture.remember(asked=str(request.plan), **self._remembered)
         capture.start()
         return capture
-
-    def _estimate(self) -> Estimate:
-        return probe(self.options, lambda: self.pause(REST_S, "another look at how large it becomes"))
 
     def _timed(self, doing: str, count: int, limit_s: float) -> list[float]:
         """Return the lengths of the next whole steps."""
