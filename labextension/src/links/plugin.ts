@@ -86,7 +86,7 @@ function addFollowing(app: JupyterFrontEnd, router: IRouter, trans: Translation)
         const said = trans.__(
           'The XProf link is damaged, or of a newer xprof_nb. Nothing of it was followed.'
         );
-        Notification.warning(said);
+        Notification.warning(said, { autoClose: false });
       } else if (path !== '') {
         await open(app, path, target.state as unknown as JSONObject);
       }
