@@ -82,6 +82,19 @@ def wait(page: Page) -> None:
     """Wait until a view is drawn, its charts too."""
     page.locator(DRAWN).filter(visible=True).first.wait_for()
     page.wait_for_function("document.querySelector('.jp-XprofChart .jp-XprofStatus') === null")
+    settle(page)
+
+
+def resize(page: Page, width: int, height: int = 700) -> None:
+    """Give the page a size, and what is in it the time to follow."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Let three frames pass: a table sees its new width in one, and chooses its columns in the next."""
+    frame = "await new Promise(done => requestAnimationFrame(done));"
+    page.evaluate(f"async () => {{ {3 * frame} }}")
 
 
 def stops(page: Page) -> dict[str, str]:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import every_view
 from xprof_nb import assets
 from xprof_nb.model import columns, units
 
@@ -134,7 +135,7 @@ def test_scrolled_it_draws_what_is_there(page, frame):
 
 
 def test_names_stay_and_columns_stay_together(page):
-    page.set_viewport_size({"width": 800, "height": 700})
+    every_view.resize(page, 800)
     name = page.locator(f"{BODY_ROW} [role=rowheader]").first
     before = name.bounding_box()["x"]
     page.evaluate("document.querySelector('[role=grid]').scrollLeft = 300")
@@ -144,7 +145,7 @@ def test_names_stay_and_columns_stay_together(page):
     for index in range(heads.count()):
         assert heads.nth(index).bounding_box()["x"] == pytest.approx(cells.nth(index).bounding_box()["x"], abs=0.6)
     for width in (480, 900, 2000):
-        page.set_viewport_size({"width": width, "height": 700})
+        every_view.resize(page, width)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         numbers = page.locator(".jp-XprofGrid-body .jp-mod-number")
         cut = numbers.evaluate_all("cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).length")

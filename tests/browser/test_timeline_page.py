@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 import xprof_nb as xp
 from tests.analysis.timelines import HOSTILE
+from tests.browser import every_view
 from tests.browser.timeline import Timeline
 from tests.xspace_builder import SpaceBuilder
 
@@ -41,7 +42,7 @@ def test_it_draws_itself_from_a_file(open_page, run_file, screenshot, scheme):
     run, path = run_file
     page = open_page(path.as_uri(), color_scheme=scheme)
     for width in (480, 900, 1600):
-        page.set_viewport_size({"width": width, "height": 900})
+        every_view.resize(page, width, 900)
         view = Timeline(page.locator("body")).wait()
         view.expect_answers_from("static")
         expect(page.locator("main#table")).to_be_hidden()

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser import every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -152,7 +153,7 @@ def test_hovering_a_buffer_says_its_shape_layout_and_padding(open_page, shown):
 def test_it_fits_narrow_and_wide_pages(open_page, shown, screenshot, width):
     name, _, path = shown
     page = start(open_page, path)
-    page.set_viewport_size({"width": width, "height": 900})
+    every_view.resize(page, width, 900)
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     screenshot(page, f"buffers-{name}-{width}")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser import every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -134,7 +135,7 @@ def test_it_draws_itself_from_a_file(open_page, path, corpus, tmp_path, screensh
     file = path if run == "cpu" else xp.open(corpus / run).framework_ops().to_html(tmp_path / "page.html")
     page = open_page(file.as_uri(), color_scheme=scheme)
     for width in (480, 2000, 900):
-        page.set_viewport_size({"width": width, "height": 900})
+        every_view.resize(page, width, 900)
         expect(page.locator(BOX).first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is cut"
     screenshot(page, f"framework-ops-{run}-{scheme}")

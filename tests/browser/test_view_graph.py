@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 import xprof_nb as xp
 from tests.analysis.test_graph import dot_graph, fan, opened
+from tests.browser import every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -191,6 +192,6 @@ def test_a_program_of_fifty_thousand_ops_is_drawn_in_part(open_page, tmp_path):
 def test_it_fits_narrow_and_wide_pages(open_page, drawn, screenshot, width):
     name, _, path = drawn
     page = start(open_page, path)
-    page.set_viewport_size({"width": width, "height": 900})
+    every_view.resize(page, width, 900)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     screenshot(page, f"graph-{name}-{width}")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser import every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -27,7 +28,7 @@ def test_bars_and_rows_have_the_numbers_of_the_frame(open_page, corpus, tmp_path
     assert rows == [units.duration(time) for time in result.frame["time_ps"].head(len(rows))]
     screenshot(page, f"kernels-{run}-{scheme}")
     for width in (480, 2000):
-        page.set_viewport_size({"width": width, "height": 900})
+        every_view.resize(page, width, 900)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is cut"
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
-from tests.browser import charts
+from tests.browser import charts, every_view
 from xprof_nb import snapshot
 from xprof_nb.model import columns
 
@@ -63,7 +63,7 @@ def test_the_peak_and_the_capacity_are_exact(open_page, corpus, tmp_path, screen
         page.get_by_role("button", name="up to capacity").click()
         page.wait_for_function(f"({charts.RANGE})('y')[1] > {fullest['capacity_bytes']}")
     for width in (480, 900, 2000):
-        page.set_viewport_size({"width": width, "height": 900})
+        every_view.resize(page, width, 900)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"cut at {width}"
         screenshot(page, f"memory-{run}-{width}-{scheme}")
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
+from tests.browser import every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -17,7 +18,7 @@ def test_steps_and_devices_have_the_numbers_of_the_spread(open_page, corpus, tmp
     profile = xp.open(corpus / "tpu-v6e-psum")
     spread = profile.ask("op_spread").frame.dropna(subset=["op"]).set_index("op")
     page = open_page(profile.op_profile().to_html(tmp_path / "page.html").as_uri())
-    page.set_viewport_size(WIDE)
+    every_view.resize(page, **WIDE)
     rows = page.locator(".jp-XprofTree-row[aria-level='4']")
     expect(rows.first).to_be_visible()
     seen = 0

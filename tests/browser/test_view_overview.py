@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
-from tests.browser import charts
+from tests.browser import charts, every_view
 from xprof_nb.model import units
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -60,7 +60,7 @@ def page(open_page, page_file):
 
 @pytest.mark.parametrize("width", [480, 900, 2000])
 def test_nothing_is_cut(page, screenshot, width):
-    page.set_viewport_size({"width": width, "height": 900})
+    every_view.resize(page, width, 900)
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     cut = "els => els.filter(el => el.scrollWidth > el.clientWidth + 1).map(el => el.textContent)"

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import xprof_nb as xp
-from tests.browser import charts
+from tests.browser import charts, every_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -62,7 +62,7 @@ def test_points_roofs_and_ridges_are_those_of_the_answer(
         assert all(len(one) == 1 for one in seen.values())
         assert len(set.union(*seen.values())) == len(seen), "one colour a bound, one shape a kind of work"
     for width in (480, 900, 2000):
-        page.set_viewport_size({"width": width, "height": 900})
+        every_view.resize(page, width, 900)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"cut at {width}"
         screenshot(page, f"roofline-{run}-{width}-{scheme}")
 
