@@ -75,9 +75,7 @@ def _op_profile(profile: ProfileData, params: OpProfileParams) -> Answer:
 def _op_spread(profile: ProfileData, params: OpSpreadParams) -> Answer:
     from xprof_nb.analysis.op_spread import op_spread
 
-    answer = op_spread(profile, params.by, _selection(params))
-    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
-    return replace(answer, notes=(*answer.notes, *why))
+    return _ours_alone(params, op_spread(profile, params.by, _selection(params)))
 
 
 def _overview(profile: ProfileData, params: Filters) -> Answer:
@@ -98,19 +96,14 @@ def _compare(profile: ProfileData, params: CompareParams) -> Answer:
     from xprof_nb.analysis.compare import compare
 
     assert params.other is not None  # the parameters refuse that
-    answer = compare(profile, params.other, _selection(params))
-    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
-    return replace(answer, notes=(*answer.notes, *why))
+    return _ours_alone(params, compare(profile, params.other, _selection(params)))
 
 
 def _kpis(profile: ProfileData, params: KpisParams) -> Answer:
     from xprof_nb.analysis.kpis import Workload, kpis
 
-    answer = kpis(
-        profile, _selection(params), Workload(params.tokens_per_step, params.items_per_step, params.parameters)
-    )
-    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
-    return replace(answer, notes=(*answer.notes, *why))
+    workload = Workload(params.tokens_per_step, params.items_per_step, params.parameters)
+    return _ours_alone(params, kpis(profile, _selection(params), workload))
 
 
 def _op_details(profile: ProfileData, params: OpDetailsParams) -> Answer:
@@ -269,6 +262,12 @@ def _trace_marks(profile: ProfileData, params: TraceMarksParams) -> Answer:
     from xprof_nb.runs.markers import trace_marks
 
     return trace_marks(profile, params.markers)
+
+
+def _ours_alone(params: Filters, answer: Answer) -> Answer:
+    """Say that xprof's numbers were asked for where it has none."""
+    why = ("compat= is not applied: xprof has no such numbers.",) if params.compat else ()
+    return replace(answer, notes=(*answer.notes, *why))
 
 
 def _by_track(params: Filters, answer: Answer) -> Answer:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from xprof_nb.analysis import ops as op_tables
-from xprof_nb.analysis.buffers import buffers
 from xprof_nb.analysis.collectives import collectives
-from xprof_nb.analysis.memory import memory
+from xprof_nb.analysis.peak_memory import PLANNED, RECORDED, SAMPLED, peak_memory
 from xprof_nb.analysis.selection import Selection
 from xprof_nb.analysis.step_costs import step_costs
 from xprof_nb.analysis.steps import steps
@@ -33,6 +32,14 @@ _WITHOUT_ROOFS = (
     "The profile states no such work, or the peaks of the device are not known: xp.hardware(name, bf16_flops=…, "
     "hbm_bytes_per_s=…) states them."
 )
+_PEAKS = {
+    RECORDED: ("most that one allocator held at once", "allocator, whole capture"),
+    SAMPLED: ("most that the arrays Python held took, of the samples", "live arrays, sampled over the whole capture"),
+    PLANNED: (
+        "most that is live at once in the largest program, inputs and outputs included",
+        "plan of the compiler",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -65,17 +72,18 @@ def kpis(profile: ProfileData, selection: Selection, workload: Workload) -> Answ
         The selection names what the profile does not have.
     """
     table = op_tables.op_table(profile, selection)
+    columns = op_tables.corrected(table.columns, table.peaks)
     stepped = steps(profile, selection)
     costs = step_costs(profile, selection, table.peaks)
     step_ps = stepped.summary["step_time_mean_ps"]
     rows = [
         *_times(stepped.summary),
         *_throughput(step_ps, workload),
-        *_utilization(table, costs, step_ps, workload),
+        *_utilization(table, columns, costs, step_ps, workload),
         _exposed(profile, selection),
         _peak_memory(profile, selection),
     ]
-    rated = op_tables.with_rates(op_tables.corrected(table.columns, table.peaks), table.peaks, table.total_ps)
+    rated = op_tables.with_rates(columns, table.peaks, table.total_ps)
     bound = summed_by((bound or "" for bound in rated["bound_by"]), rated["self_time_ps"])
     summary: dict[str, Any] = {
         **{row.name: row.known for row in rows},
@@ -117,8 +125,9 @@ def _throughput(step_ps: float | None, workload: Workload) -> list[Figure]:
     return rows
 
 
-def _utilization(table: op_tables.OpTable, costs: Columns, step_ps: float | None, workload: Workload) -> list[Figure]:
-    columns = op_tables.corrected(table.columns, table.peaks)
+def _utilization(
+    table: op_tables.OpTable, columns: Columns, costs: Columns, step_ps: float | None, workload: Workload
+) -> list[Figure]:
     count, devices = len(costs["step"]), len(table.devices)
     per_step = {
         name: known_sum(costs[name]) / count if count else np.nan for name in ("flops", "compute_ps", "hbm_bytes")
@@ -187,16 +196,7 @@ def _exposed(profile: ProfileData, selection: Selection) -> Figure:
 
 
 def _peak_memory(profile: ProfileData, selection: Selection) -> Figure:
-    whole = Selection(host=selection.host, device=selection.device)
-    measured = memory(profile, whole, False).summary["peak_bytes"]
-    if measured is not None:
-        return Figure("peak_memory", measured, "B", "most that one allocator held at once", "allocator, whole capture")
-    planned = buffers(profile, Selection(program=selection.program), 0, False).summary.get("peak_bytes")
-    return Figure(
-        "peak_memory",
-        planned,
-        "B",
-        "most that is live at once in the largest program, inputs and outputs included",
-        "plan of the compiler",
-        "The runtime recorded no allocation and no program says where it keeps its values.",
-    )
+    peak = peak_memory(profile, Selection(selection.host, selection.device, selection.program))
+    how, source = _PEAKS.get(peak.source or "", _PEAKS[PLANNED])
+    why = "The runtime recorded no allocation and no program says where it keeps its values."
+    return Figure("peak_memory", peak.peak_bytes, "B", how, source, why)

@@ -83,7 +83,7 @@ def notes(profile: ProfileData, selection: Selection) -> list[str]:
     said = list(dict.fromkeys(note for trace in profile.hosts for note in trace.live_arrays.notes))
     if not sampled:
         return said
-    period = units.duration(max(samples.period_s for samples in sampled) * 1e12)
+    period = units.seconds(max(samples.period_s for samples in sampled))
     name, size = _largest_temporaries(profile)
     planned = f": the largest plan, that of {name}, is {units.size(size)}; see buffers()" if size else "; see buffers()"
     return [

@@ -82,6 +82,18 @@ class ProgramMemory:
     temporary_bytes: int
     code_bytes: int
 
+    @classmethod
+    def of(cls, program: str, stats: Any) -> ProgramMemory:
+        """Return what XLA's statistics of a compiled program say."""
+        return cls(
+            program=program,
+            argument_bytes=int(stats.argument_size_in_bytes),
+            output_bytes=int(stats.output_size_in_bytes),
+            alias_bytes=int(stats.alias_size_in_bytes),
+            temporary_bytes=int(stats.temp_size_in_bytes),
+            code_bytes=int(stats.generated_code_size_in_bytes),
+        )
+
     @property
     def needed_bytes(self) -> int:
         """What has to be there at once while it runs."""
@@ -122,24 +134,23 @@ def planned_programs(devices: Sequence[Any], ran: Collection[str] = ()) -> tuple
     There are none where the runtime does not tell.
     """
     found = {}
-    for client in {id(device.client): device.client for device in devices}.values():
-        for executable in getattr(client, "live_executables", list)()[:MOST_ASKED]:
-            planned = _planned(executable)
+    for executables in executables_of(devices):
+        for executable in executables[:MOST_ASKED]:
+            planned = planned_for(executable)
             if planned is not None and (not ran or planned.program in ran):
                 found[planned] = planned.needed_bytes
     return tuple(sorted(found, key=lambda program: found[program], reverse=True)[:MOST_PROGRAMS])
 
 
-def _planned(executable: Any) -> ProgramMemory | None:
+def executables_of(devices: Iterable[Any]) -> list[list[Any]]:
+    """Return the compiled programs that are alive, a list for each runtime; empty where it does not tell."""
+    clients = {id(device.client): device.client for device in devices}
+    return [getattr(client, "live_executables", list)() for client in clients.values()]
+
+
+def planned_for(executable: Any) -> ProgramMemory | None:
+    """Return what was planned for a program, None where the runtime refuses."""
     try:
-        stats = executable.get_compiled_memory_stats()
-        return ProgramMemory(
-            program=str(executable.hlo_modules()[0].name),
-            argument_bytes=int(stats.argument_size_in_bytes),
-            output_bytes=int(stats.output_size_in_bytes),
-            alias_bytes=int(stats.alias_size_in_bytes),
-            temporary_bytes=int(stats.temp_size_in_bytes),
-            code_bytes=int(stats.generated_code_size_in_bytes),
-        )
+        return ProgramMemory.of(str(executable.hlo_modules()[0].name), executable.get_compiled_memory_stats())
     except Exception:  # backends refuse in ways of their own, and a program less is no harm
         return None

@@ -83,5 +83,5 @@ def dearest(options: CaptureOptions) -> str:
 
 def describe(cost: Overhead) -> str:
     """Say it in a sentence."""
-    without, with_it = (units.duration(s * 1e12) for s in (cost.untraced_step_s, cost.traced_step_s))
+    without, with_it = (units.seconds(s) for s in (cost.untraced_step_s, cost.traced_step_s))
     return f"Overhead {cost}: a step took {without} without the profiler and {with_it} with it."

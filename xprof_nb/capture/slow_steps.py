@@ -42,13 +42,13 @@ class Slow:
         """Say it of a profile that begins at a moment of ``time.perf_counter``."""
         into_s = self.step.start_s - began_s
         where = (
-            f"begins {_text(into_s)} into the profile"
+            f"begins {units.seconds(into_s)} into the profile"
             if into_s >= 0
-            else f"had begun {_text(-into_s)} before the profile does"
+            else f"had begun {units.seconds(-into_s)} before the profile does"
         )
         return (
-            f"The slow step took {_text(self.step.length_s)}, {self.factor:.3g} times the median of "
-            f"{_text(self.median_s)}; it {where}."
+            f"The slow step took {units.seconds(self.step.length_s)}, {self.factor:.3g} times the median of "
+            f"{units.seconds(self.median_s)}; it {where}."
         )
 
     def to_dict(self, began_s: float) -> dict[str, float]:
@@ -59,10 +59,6 @@ class Slow:
             "factor": self.factor,
             "begins_s": self.step.start_s - began_s,
         }
-
-
-def _text(seconds: float) -> str:
-    return units.duration(seconds * 1e12)
 
 
 class Search:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MISSING = "–"
+PS_PER_S = 1e12
 THIN_SPACE = "\u2009"
 SUSPICIOUS_FRACTION = 1.05
 
@@ -28,6 +29,11 @@ _BINARY = tuple((prefix, 1024.0**power) for power, prefix in enumerate(("B", "Ki
 def duration(ps: Number) -> str:
     """Return a duration of ``ps`` picoseconds: ``"54.3 ms"``."""
     return _scaled(ps, _TIME)
+
+
+def seconds(value: Number) -> str:
+    """Return a duration of so many seconds: ``"54.3 ms"``."""
+    return _rescaled(value, PS_PER_S, duration)
 
 
 def flops(value: Number) -> str:
@@ -135,7 +141,7 @@ _HEADINGS = {
 _BY_NAME: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"_ps$", duration),
     (r"_ns$", lambda value: _rescaled(value, 1e3, duration)),
-    (r"_s$(?<!_per_s)", lambda value: _rescaled(value, 1e12, duration)),
+    (r"_s$(?<!_per_s)", seconds),
     (r"utilization$", utilization),
     (r"_fraction$", percent),
     (r"flops_per_s$", flops_per_s),

@@ -131,7 +131,7 @@ class _Reader:
 
 def _origin(metadata: Mapping[str, Any]) -> Origin:
     origin = metadata.get("origin")
-    return "captured" if origin == "captured" else "sweep" if origin == "sweep" else "opened"
+    return origin if origin in ("captured", "sweep") else "opened"
 
 
 def _with_peaks(trace: HostTrace, metadata: Mapping[str, Any]) -> HostTrace:

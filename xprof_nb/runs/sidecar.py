@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from xprof_nb.errors import DamagedFileError
 from xprof_nb.runs.places import locate
+from xprof_nb.runs.whole_text import write_text
 
 if TYPE_CHECKING:
     import os
@@ -171,14 +171,7 @@ def write(folder: str | os.PathLike[str], sidecar: Sidecar) -> Path:
     """Write or replace the sidecar of a local run folder, atomically; return its path."""
     target = Path(folder) / FILE_NAME
     text = json.dumps(sidecar.to_json(), indent=1, allow_nan=False, default=str)
-    staged = target.with_name(f".{FILE_NAME}.{uuid4().hex}")
-    try:
-        with staged.open("x", encoding="utf-8") as stream:
-            stream.write(text + "\n")
-        staged.replace(target)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise
+    write_text(target, text + "\n")
     return target
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xprof_nb.analysis.live_arrays import UNTOLD
 from xprof_nb.analysis.memory_holders import holders_of_points
-from xprof_nb.analysis.selection import Selection
+from xprof_nb.analysis.selection import FILTERS, Selection
 from xprof_nb.model import columns
 from xprof_nb.params import Filters
 from xprof_nb.snapshot.bounds import LONGEST_NAME, clipped_names, json_bytes
@@ -22,7 +22,6 @@ LARGEST_BYTES = 100_000
 HOLDERS = 6
 MOST_POINTS = 160
 FEWEST_POINTS = 8
-FILTERS = ("host", "device", "program", "step", "window_ps")
 
 
 def holders(data: ProfileData, kept: pd.DataFrame, params: Mapping[str, Any], left: int) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from xprof_nb.tuning.fitting import RESERVE, largest_size, memory_law
+from xprof_nb.tuning.fitting import RESERVE, largest_size, memory_law, smallest_limit
 from xprof_nb.tuning.law import Cliff, Law, cliff, fit
 from xprof_nb.tuning.point import DONE, OOM, Point
 
@@ -32,10 +32,8 @@ class Advice:
         Largest size that fits, a share of memory left free; None if nobody knows.
     next_size
         A larger one worth measuring; None if there is none.
-    fixed_kinds
-        Kinds of work whose time does not grow with the size.
-    growing_kinds
-        Laws of the others.
+    kind_laws
+        How the time of each kind of work grows.
     """
 
     recommended: float | None = None
@@ -69,7 +67,7 @@ def advise(points: Sequence[Point], axis: str, reserve: float = RESERVE) -> Advi
     times = [point.step_time_s or 0.0 for point in done]
     spreads = [standard_error(point) for point in done]
     memory = memory_law(points, axis)
-    limit = min((point.limit_bytes for point in points if point.limit_bytes), default=None)
+    limit = smallest_limit(points)
     largest = largest_size(memory, limit, reserve) if memory is not None and limit is not None else None
     law = fit(sizes, times, spreads)
     advised = Advice(
@@ -81,7 +79,7 @@ def advise(points: Sequence[Point], axis: str, reserve: float = RESERVE) -> Advi
         largest=largest,
         kind_laws=_kind_laws(done, axis),
     )
-    return Advice(**{**vars(advised), "next_size": _next(advised, points, axis)})
+    return replace(advised, next_size=_next(advised, points, axis))
 
 
 def standard_error(point: Point) -> float:
@@ -109,9 +107,12 @@ def _rate(point: Point, axis: str) -> float:
 
 
 def _knee(law: Law | None) -> float | None:
-    if law is None or law.per_item <= 0:
-        return None
-    return KNEE / (1 - KNEE) * law.fixed / law.per_item
+    return None if law is None or law.per_item <= 0 else knee_of(law.fixed, law.per_item)
+
+
+def knee_of(fixed: float, per_item: float) -> float:
+    """Return from which size on a law's throughput is that share of the most; infinity of one that does not grow."""
+    return KNEE / (1 - KNEE) * fixed / per_item if per_item > 0 else math.inf
 
 
 def _kind_laws(done: Sequence[Point], axis: str) -> dict[str, Law]:
@@ -133,8 +134,7 @@ def _next(advised: Advice, points: Sequence[Point], axis: str) -> int | None:
     size = int(2 * best)
     if advised.largest is not None:
         size = min(size, advised.largest)
-    gain = (size / law.at(size)) / (best / law.at(best)) - 1 if size > best else 0.0
-    return size if gain > WORTH else None
+    return size if size > best and law.gain(best, size) > WORTH else None
 
 
 def _size(point: Point, axis: str) -> float:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.errors import ProfileError
+from xprof_nb.model.units import PS_PER_S
 from xprof_nb.tuning.point import Point
 
 if TYPE_CHECKING:
     from xprof_nb.api import Profile
-
-PS_PER_S = 1e12
 
 
 def added(point: Point, profile: Profile) -> Point:

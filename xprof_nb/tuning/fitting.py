@@ -15,7 +15,7 @@ RESERVE = 0.1
 
 def memory_law(points: Iterable[Point], axis: str) -> Law | None:
     """Return how the memory of a device grows along a parameter, from peaks, else from plans."""
-    known = [(float(point.setting[axis]), _needed(point)) for point in points]
+    known = [(float(point.setting[axis]), point.needed_bytes) for point in points]
     pairs = [(size, needed) for size, needed in known if needed is not None]
     return fit([size for size, _ in pairs], [needed for _, needed in pairs])
 
@@ -28,5 +28,6 @@ def largest_size(law: Law, limit_bytes: float, reserve: float = 0.0) -> int | No
     return None if law.per_item <= _NOTHING * law.fixed else math.floor(room / law.per_item + 1e-9)
 
 
-def _needed(point: Point) -> float | None:
-    return point.peak_bytes if point.peak_bytes is not None else point.planned_bytes
+def smallest_limit(points: Iterable[Point]) -> float | None:
+    """Return the memory of the smallest device; None if nobody knows."""
+    return min((point.limit_bytes for point in points if point.limit_bytes), default=None)

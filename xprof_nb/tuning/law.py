@@ -42,6 +42,10 @@ class Law:
         """Return the value for a size."""
         return self.fixed + self.per_item * size
 
+    def gain(self, size: float, larger: float) -> float:
+        """Return by which share a larger size brings more throughput, if this is the law of a step's time."""
+        return (larger / self.at(larger)) / (size / self.at(size)) - 1
+
     def fixed_fraction(self, size: float) -> float:
         """Return the share of the fixed part."""
         whole = self.at(size)

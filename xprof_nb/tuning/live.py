@@ -8,12 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from xprof_nb.capture.cells import running_shell
-from xprof_nb.model.units import counted, duration
+from xprof_nb.model.units import counted, seconds
 
 if TYPE_CHECKING:
     from xprof_nb.tuning.point import Point
-
-PS_PER_S = 1e12
 
 
 class Live:
@@ -44,7 +42,7 @@ class Live:
         if self._handle is not None:
             from IPython.display import HTML  # noqa: PLC0415
 
-            took = duration((time.monotonic() - self._began) * PS_PER_S)
+            took = seconds(time.monotonic() - self._began)
             said = f"{counted(len(points), 'setting')} in {took}; interrupt the cell to stop: what is measured is kept."
             self._handle.update(HTML(_line(said) + self._made(tuple(points))._repr_html_()))
 

@@ -66,6 +66,11 @@ class Point:
         """Items of a step over its time."""
         return None if self.items is None or not self.step_time_s else self.items / self.step_time_s
 
+    @property
+    def needed_bytes(self) -> float | None:
+        """Memory of a device: its peak, else what was planned."""
+        return self.peak_bytes if self.peak_bytes is not None else self.planned_bytes
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
         return asdict(self)

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from xprof_nb.capture.memory_report import ProgramMemory, executables_of, planned_for
+
 
 def planned_bytes(step: Callable[[], Any]) -> int | None:
     """Return what the program of a step needs on a device, without running it; None if that cannot be known.
@@ -19,20 +21,8 @@ def planned_bytes(step: Callable[[], Any]) -> int | None:
     lower = getattr(jitted, "lower", None)
     if lower is None:
         return None
-    return needed_bytes(lower(*arguments, **names).compile().memory_analysis())
-
-
-def needed_bytes(plan: Any) -> int | None:
-    """Return arguments, outputs and temporaries of a program's plan, what outputs share with arguments once."""
-    if plan is None:
-        return None
-    return int(
-        plan.argument_size_in_bytes
-        + plan.output_size_in_bytes
-        - plan.alias_size_in_bytes
-        + plan.temp_size_in_bytes
-        + plan.generated_code_size_in_bytes
-    )
+    plan = lower(*arguments, **names).compile().memory_analysis()
+    return None if plan is None else ProgramMemory.of("", plan).needed_bytes
 
 
 class NewPrograms:
@@ -43,19 +33,11 @@ class NewPrograms:
 
     def needed_bytes(self) -> int | None:
         """Return what the neediest new program needs on a device; None if none is new."""
-        plans = [_plan(executable) for executable in _alive() if id(executable) not in self._before]
-        return max((needed for plan in plans if (needed := needed_bytes(plan)) is not None), default=None)
+        plans = [planned_for(executable) for executable in _alive() if id(executable) not in self._before]
+        return max((plan.needed_bytes for plan in plans if plan is not None), default=None)
 
 
 def _alive() -> list[Any]:
     import jax  # noqa: PLC0415
 
-    clients = {id(device.client): device.client for device in jax.local_devices()}
-    return [executable for client in clients.values() for executable in client.live_executables()]
-
-
-def _plan(executable: Any) -> Any:
-    try:
-        return executable.get_compiled_memory_stats()
-    except Exception:  # backends refuse in ways of their own, and a plan less is no harm
-        return None
+    return [executable for executables in executables_of(jax.local_devices()) for executable in executables]

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from xprof_nb.model import units
-from xprof_nb.model.units import duration, listed, size
-from xprof_nb.tuning.advice import KNEE, Advice
+from xprof_nb.model.units import listed, seconds, size
+from xprof_nb.tuning.advice import KNEE, Advice, knee_of
+from xprof_nb.tuning.fitting import smallest_limit
 from xprof_nb.tuning.law import HIGH, LOW, Law
 from xprof_nb.tuning.point import DONE, OOM, SKIPPED, Point
 
-PS_PER_S = 1e12
 WITHIN = f"{HIGH - LOW} % interval"
 
 
@@ -23,7 +23,7 @@ def sentence(advised: Advice, points: Sequence[Point], axis: str) -> str:
     best = next(p for p in points if p.setting.get(axis) == advised.recommended and p.status == DONE)
     rate = "" if best.items_per_s is None else f", {units.quantity(best.items_per_s, 'items/s')}"
     return (
-        f"Use {axis} {_number(advised.recommended)}{_with(best, axis)}: step {_time(best.step_time_s)}{rate}"
+        f"Use {axis} {_number(advised.recommended)}{_with(best, axis)}: step {seconds(best.step_time_s)}{rate}"
         f"{_why(advised, points, axis)}."
     )
 
@@ -50,12 +50,12 @@ def remarks(advised: Advice, points: Sequence[Point], axis: str, reserve: float)
     if advised.cliff is not None:
         after, before = advised.cliff.after, advised.cliff.before
         yield (
-            f"From {axis} {_number(advised.cliff.size)} on another law holds: {_time(after.per_item)} an item, not "
-            f"{_time(before.per_item)}. Something no longer fits where it did, a cache for instance."
+            f"From {axis} {_number(advised.cliff.size)} on another law holds: {seconds(after.per_item)} an item, not "
+            f"{seconds(before.per_item)}. Something no longer fits where it did, a cache for instance."
         )
     elif advised.knee is not None and advised.step_law is not None:
-        low = _knee_of(advised.step_law.fixed_interval[0], advised.step_law.per_item_interval[1])
-        high = _knee_of(advised.step_law.fixed_interval[1], advised.step_law.per_item_interval[0])
+        low = knee_of(advised.step_law.fixed_interval[0], advised.step_law.per_item_interval[1])
+        high = knee_of(advised.step_law.fixed_interval[1], advised.step_law.per_item_interval[0])
         yield (
             f"Throughput reaches {KNEE:.0%} of the most this law allows at {axis} {_number(advised.knee)} "
             f"({WITHIN} {_number(low)} to {_number(high)})."
@@ -64,8 +64,7 @@ def remarks(advised: Advice, points: Sequence[Point], axis: str, reserve: float)
     yield from _about_memory(advised, points, axis, reserve)
     if advised.next_size is not None and advised.step_law is not None:
         at = advised.next_size
-        now = float(advised.recommended or 1)
-        gain = (at / advised.step_law.at(at)) / (now / advised.step_law.at(now)) - 1
+        gain = advised.step_law.gain(float(advised.recommended or 1), at)
         error = advised.step_law.error_fraction
         doubt = "two sizes do not tell its error" if math.isnan(error) else f"its error is {error:.1%}"
         yield f"Next to try: {axis} {at}, which the law predicts to bring {gain:.1%} more ({doubt})."
@@ -80,7 +79,7 @@ def _about_kinds(advised: Advice, axis: str) -> Iterator[str]:
             continue
         first, last = (law.at(n) / max(steps.at(n), 1e-300) for n in (law.first, law.last))
         yield (
-            f"Time in {kind} work does not grow with {axis}: {_time(law.at(law.last))} a step, "
+            f"Time in {kind} work does not grow with {axis}: {seconds(law.at(law.last))} a step, "
             f"{first:.1%} of it at {_number(law.first)} and {last:.1%} at {_number(law.last)}."
         )
     growing = [kind for kind, law in advised.kind_laws.items() if law.grows]
@@ -89,13 +88,13 @@ def _about_kinds(advised: Advice, axis: str) -> Iterator[str]:
         law = advised.kind_laws[largest]
         low, high = law.per_item_interval
         yield (
-            f"What grows most is {largest} work: {_time(law.per_item)} an item "
-            f"({WITHIN} {_time(low)} to {_time(high)})."
+            f"What grows most is {largest} work: {seconds(law.per_item)} an item "
+            f"({WITHIN} {seconds(low)} to {seconds(high)})."
         )
 
 
 def _about_memory(advised: Advice, points: Sequence[Point], axis: str, reserve: float) -> Iterator[str]:
-    limit = min((point.limit_bytes for point in points if point.limit_bytes), default=None)
+    limit = smallest_limit(points)
     if advised.memory is not None:
         law = advised.memory
         yield f"Memory is {size(law.fixed)} and {size(law.per_item)} an item."
@@ -109,19 +108,11 @@ def _about_memory(advised: Advice, points: Sequence[Point], axis: str, reserve: 
 
 
 def _law(law: Law, axis: str) -> str:
-    low, high = law.per_item_interval
+    (least, most), (low, high) = law.fixed_interval, law.per_item_interval
     return (
-        f"{_time(law.fixed)} and {_time(law.per_item)} for each of {axis} ({WITHIN} {_time(law.fixed_interval[0])} to "
-        f"{_time(law.fixed_interval[1])}, and {_time(low)} to {_time(high)})"
+        f"{seconds(law.fixed)} and {seconds(law.per_item)} for each of {axis} "
+        f"({WITHIN} {seconds(least)} to {seconds(most)}, and {seconds(low)} to {seconds(high)})"
     )
-
-
-def _knee_of(fixed: float, per_item: float) -> float:
-    return KNEE / (1 - KNEE) * fixed / per_item if per_item > 0 else float("inf")
-
-
-def _time(seconds: float | None) -> str:
-    return duration(None if seconds is None else seconds * PS_PER_S)
 
 
 def _number(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.model import units
+from xprof_nb.tuning.fitting import smallest_limit
 from xprof_nb.tuning.point import DONE, PREDICTED
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from xprof_nb.tuning.sweep import Sweep
     from xprof_nb.views.fallback import Table
 
-PS_PER_S = 1e12
 HEADS = (
     "status",
     "step",
@@ -61,20 +61,16 @@ def _table(sweep: Sweep) -> Table:
 def _cells(point: Point) -> tuple[str, ...]:
     return (
         point.status,
-        _time(point.step_time_s),
-        _time(point.step_time_spread_s),
+        units.seconds(point.step_time_s),
+        units.seconds(point.step_time_spread_s),
         units.significant(point.items_per_s),
         units.utilization(point.flops_utilization),
         units.utilization(point.hbm_utilization),
         units.text(point.bound_by),
-        units.size(point.peak_bytes if point.peak_bytes is not None else point.planned_bytes),
-        _time(point.compile_time_s),
+        units.size(point.needed_bytes),
+        units.seconds(point.compile_time_s),
         point.note,
     )
-
-
-def _time(seconds: float | None) -> str:
-    return units.duration(None if seconds is None else seconds * PS_PER_S)
 
 
 def _drawn(sweep: Sweep) -> dict[str, Any]:
@@ -91,5 +87,5 @@ def _drawn(sweep: Sweep) -> dict[str, Any]:
         "knee": advised.knee,
         "step_law": law.at if law is not None else None,
         "memory_law": memory.at if memory is not None else None,
-        "limit_bytes": min((point.limit_bytes for point in sweep.points if point.limit_bytes), default=None),
+        "limit_bytes": smallest_limit(sweep.points),
     }

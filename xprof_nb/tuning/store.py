@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from xprof_nb.errors import DamagedFileError, ProfileError
 from xprof_nb.runs.names import check_name
+from xprof_nb.runs.whole_text import write_text
 from xprof_nb.tuning.grid import Setting
 from xprof_nb.tuning.point import Point
 
@@ -72,14 +70,10 @@ class Store:
             "definition": self.definition,
             "points": [point.to_json() for point in points],
         }
-        aside = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text(json.dumps(kept), "utf-8")
-            os.replace(aside, self.path)  # noqa: PTH105
+            write_text(self.path, json.dumps(kept))
         except OSError as refused:
-            with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
             raise ProfileError(
                 f"what the sweep measured cannot be kept ({refused.strerror or refused})",
                 file=self.path,

@@ -43,26 +43,25 @@ class Desk:
             There is none.
         """
         run = self._found(question.run)
-        profile = self.profile(question.run, run)
+        profile = self._opened(question.run, run)
         other = self._other(question)
         tag = _tag(profile.identity + (other.identity if other is not None else ""), run, question)
         if tag == question.known:
             return Answered(tag, None)
         opened = question if other is None else replace(question, params={**question.params, "other": other})
-        return Answered(tag, _ANSWERS[question.kind](self, profile, opened))
+        return Answered(tag, _ANSWERS[question.kind](profile, opened))
 
-    def profile(self, path: str, run: RunFiles | None = None) -> ProfileData:
-        """Open what a browser named, if every file of it is under a root."""
-        run = run or self._found(path)
+    def _opened(self, path: str, run: RunFiles) -> ProfileData:
         real = self.roots.resolve(path)
         return self._cache.get(real if len(run.files) == 1 and real == run.files[0].path else run.folder, run)
 
     def _other(self, question: Question) -> ProfileData | None:
         """Return the second run of a question that is about two, named and admitted as the first is."""
         path = question.params.get("other")
-        return self.profile(path) if isinstance(path, str) else None
+        return self._opened(path, self._found(path)) if isinstance(path, str) else None
 
     def _found(self, path: str) -> RunFiles:
+        """Return the run a browser named, if every file of it is under a root."""
         run = find_run(self.roots.resolve(path), admits=self.roots.holds)
         for file in run.files:
             if not self.roots.holds(file.path):
@@ -88,7 +87,7 @@ def _open(run: RunFiles) -> ProfileData:
     return profile
 
 
-def _query(_desk: Desk, profile: ProfileData, question: Question) -> bytes:
+def _query(profile: ProfileData, question: Question) -> bytes:
     from xprof_nb import queries  # noqa: PLC0415
     from xprof_nb.model import columns  # noqa: PLC0415
 
@@ -96,13 +95,13 @@ def _query(_desk: Desk, profile: ProfileData, question: Question) -> bytes:
     return columns.encode(answer.frame, {"summary": dict(answer.summary), "notes": list(answer.notes)})
 
 
-def _snapshot(_desk: Desk, profile: ProfileData, question: Question) -> bytes:
+def _snapshot(profile: ProfileData, question: Question) -> bytes:
     from xprof_nb import snapshot  # noqa: PLC0415
 
     return json.dumps(snapshot.build_live(profile, question.name, question.params), allow_nan=False).encode()
 
 
-def _thumbnail(_desk: Desk, profile: ProfileData, _question: Question) -> bytes:
+def _thumbnail(profile: ProfileData, _question: Question) -> bytes:
     from xprof_nb.snapshot.thumbnail import thumbnail  # noqa: PLC0415
 
     return json.dumps(thumbnail(profile), allow_nan=False).encode()

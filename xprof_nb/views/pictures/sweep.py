@@ -8,7 +8,6 @@ from typing import Any
 from xprof_nb.model import units
 from xprof_nb.views.pictures.svg import INK, KINDS, Axis, Picture, Plot
 
-PS_PER_S = 1e12
 HEIGHT = 220
 _CURVE_POINTS = 60
 _WIDER = 1.12
@@ -27,7 +26,12 @@ def pictures(drawn: Mapping[str, Any]) -> list[Picture]:
     law, memory = drawn.get("step_law"), drawn.get("memory_law")
     made = (
         _chart(
-            drawn, "Step time", units.duration, _each(points, _step_ps), law and (lambda n: law(n) * PS_PER_S), "matrix"
+            drawn,
+            "Step time",
+            units.duration,
+            _each(points, _step_ps),
+            law and (lambda n: law(n) * units.PS_PER_S),
+            "matrix",
         ),
         _chart(
             drawn,
@@ -96,7 +100,7 @@ def _each(points: Sequence[tuple[float, Any]], value: Callable[[Any], float | No
 
 
 def _step_ps(point: Any) -> float | None:
-    return None if point.step_time_s is None else float(point.step_time_s) * PS_PER_S
+    return None if point.step_time_s is None else float(point.step_time_s) * units.PS_PER_S
 
 
 def _rate(point: Any) -> float | None:
@@ -108,5 +112,4 @@ def _flops(point: Any) -> float | None:
 
 
 def _bytes(point: Any) -> float | None:
-    found = point.peak_bytes if point.peak_bytes is not None else point.planned_bytes
-    return None if found is None else float(found)
+    return None if point.needed_bytes is None else float(point.needed_bytes)
