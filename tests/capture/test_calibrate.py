@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import xprof_nb as xp
 from xprof_nb.capture import calibrate
 from xprof_nb.model.measured import Measurement, read, this_machine, write
 
@@ -139,3 +141,20 @@ def test_a_real_measurement_is_plausible(cache: Path) -> None:
     assert 1e9 < found.flops_per_s["f32"][0] < 1e14
     assert 1e8 < found.bytes_per_s["hbm"][0] < 1e13
     assert "matrix product" in found.flops_per_s["f32"][1]
+
+
+def test_a_sweep_on_a_machine_that_nobody_measured_measures_it(runs: list[dict[str, Any]], tmp_path: Path) -> None:
+    jax = pytest.importorskip("jax")
+    step = jax.jit(lambda a: a @ a)
+    swept = xp.sweep(
+        lambda size: lambda: step(jax.numpy.ones((size, size))), [256], steps=2, profile_steps=1, logdir=tmp_path
+    )
+    assert len(runs) == 1
+    assert swept.frame.bound_by.tolist() == ["compute"]
+
+
+def test_measurements_at_once_wait_for_one(runs: list[dict[str, Any]]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: calibrate.ensure(), range(4)))
+    assert len(runs) == 1
+    assert {peaks.flops_per_s["f32"].value for peaks in found if peaks is not None} == {2e11}

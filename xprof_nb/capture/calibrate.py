@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -37,6 +38,7 @@ _SAMPLE_SECONDS = 0.2
 _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f64": "float64"}
 
 _log = logging.getLogger(__name__)
+_measuring = threading.Lock()
 
 
 def ensure(timeout_s: float = 30.0) -> Peaks | None:
@@ -51,11 +53,20 @@ def ensure(timeout_s: float = 30.0) -> Peaks | None:
         How long to wait for a measurement; after that, or when it fails, what is known already is returned.
     """
     machine = this_machine()
-    known = read(machine)
-    if known is None or _worth_repeating(known):
-        _run_in_fresh_process(timeout_s)
+    with _measuring:  # one that came meanwhile waits for the answer: two at once would slow each other
         known = read(machine)
+        if known is None or _worth_repeating(known):
+            _run_in_fresh_process(timeout_s)
+            known = read(machine)
     return None if known is None else known.peaks
+
+
+def ensure_where_jax_runs() -> None:
+    """Measure this machine, see `ensure`, if its CPU is what jax computes on: the roofs of others are known."""
+    import jax  # noqa: PLC0415
+
+    if jax.default_backend() == "cpu":
+        ensure()
 
 
 def measure() -> Measurement:

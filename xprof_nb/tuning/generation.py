@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from xprof_nb.capture import calibrate
 from xprof_nb.errors import UsageError
 from xprof_nb.model import roofs
 from xprof_nb.model.device import Peak, Peaks
 from xprof_nb.model.figures import Figure
+from xprof_nb.model.units import PS_PER_S
 from xprof_nb.tuning.key_figures import KeyFigures
 
 Floats = NDArray[np.float64]
 PERCENTILES = (50, 90, 95, 99)
-PS_PER_S = 1e12
 _MEANINGS = {
     "ttft": "from giving the prompt to its first token: prefill alone",
     "tpot": "(end to end - time to first token) / (output tokens - 1), per request",
@@ -63,9 +64,7 @@ class Shape:
     def __post_init__(self) -> None:
         """Refuse shapes that cannot be timed."""
         for name, least in (("prompt_tokens", 1), ("output_tokens", 2), ("batch", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise UsageError(f"{name} cannot be {value!r}", hint=f"It takes a whole number from {least} on.")
+            _check_count(name, getattr(self, name), least)
 
 
 @dataclass(frozen=True)
@@ -127,9 +126,8 @@ def benchmark_generation(
         A count is out of bounds, or nobody knows such a device.
     """
     shape = Shape(prompt_tokens, output_tokens, batch)
-    for name, value, least in (("requests", requests, 1), ("warm_up", warm_up, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise UsageError(f"{name} cannot be {value!r}", hint=f"It takes a whole number from {least} on.")
+    _check_count("requests", requests, 1)
+    _check_count("warm_up", warm_up, 0)
     bench = bench or _this_machine()
     for _ in range(warm_up):
         state = _request(prefill, decode, prompt, shape, bench)[0]
@@ -145,6 +143,11 @@ def benchmark_generation(
     ]
     notes = () if warm_up else ("Nothing ran before the first request was timed: compilation is in it.",)
     return KeyFigures("token generation", figures, notes, _samples(first_s, gaps_s))
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} cannot be {value!r}", hint=f"It takes a whole number from {least} on.")
 
 
 def _request(
@@ -263,6 +266,8 @@ def _samples(first_s: Floats, gaps_s: Floats) -> pd.DataFrame:
 def _peaks_of(peaks: Peaks | str | None) -> Peaks:
     if isinstance(peaks, Peaks):
         return peaks
+    if peaks is None:
+        calibrate.ensure_where_jax_runs()
     name = _this_device() if peaks is None else peaks
     found = roofs.find(name)
     if found is None and peaks is not None:

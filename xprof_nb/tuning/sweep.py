@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xprof_nb.capture import calibrate
 from xprof_nb.errors import ProfileError, UsageError
 from xprof_nb.runs.layout import default_logdir
 from xprof_nb.runs.places import is_url
@@ -148,6 +149,8 @@ def sweep(
     kept = store(
         folder, named, definition_of(make_step, steps=steps, warm_up=warm_up, profile=measurement.profile_steps)
     )
+    if profile:
+        calibrate.ensure_where_jax_runs()  # without roofs no profile says what bounds a step
     measures: Measures = Isolated(measurement) if isolated else measurement
     limit = memory_limit_bytes if memory_limit_bytes is not None else memory_limit()
     return conduct(measures, order, axis, kept, limit, reserve, most_runs, verify=verify)
@@ -282,9 +285,9 @@ class Sweep:
     def _repr_html_(self) -> str:
         return shown.html(self)
 
-    @property
+    @cached_property
     def best_group(self) -> list[Point]:
-        """Return the points that differ from the fastest one in nothing but the axis."""
+        """The points that differ from the fastest one in nothing but the axis."""
         fastest = max((point for point in self.points if point.status == DONE), key=_rate, default=None)
         if fastest is None or self.axis is None:
             return list(self.points)
