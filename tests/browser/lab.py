@@ -14,11 +14,14 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_path
 
 from xprof_nb.model.cache import cache_dir
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 START_TIMEOUT_S = 60
 POLL_S = 0.2
@@ -57,12 +60,13 @@ class Lab:
         raw = json.dumps({"theme": name})
         self.ask("PUT", "lab/api/settings/@jupyterlab/apputils-extension:themes", {"raw": raw})
 
-    def wait_until_layout_has(self, name: str) -> None:
+    def wait_until_layout_has(self, page: Page, name: str) -> None:
         """Wait until JupyterLab, which saves its layout a while after a change, has saved one with this document."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while name not in json.dumps(self.ask("GET", "lab/api/workspaces")):
             assert time.monotonic() < deadline, f"no saved layout has {name}"
-            time.sleep(POLL_S)
+            # Not a sleep: what the page sends goes through this thread, see `conftest.watched`.
+            page.wait_for_timeout(POLL_S * 1e3)
 
     def stop(self) -> None:
         """End the server, and with it its kernels."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import nbformat
@@ -120,7 +119,7 @@ def test_the_widget_captures_while_another_cell_runs(open_notebook, screenshot):
     before = listening(notebook.root)
     assert before
     notebook.run(2)
-    time.sleep(0.5)
+    page.wait_for_timeout(500)
     capture(widget, 2)
     expect(widget.locator(".jp-XprofCapture-running")).to_be_visible()
     screenshot(page, "capture-widget-running-light")
@@ -160,7 +159,7 @@ def test_the_panel_captures_a_kernel_that_is_busy_when_it_is_opened(open_noteboo
 
     capture(kernel, 600)
     expect(kernel.locator(".jp-XprofCapture-running")).to_be_visible()
-    time.sleep(1)
+    page.wait_for_timeout(1000)
     kernel.get_by_role("button", name="Cancel").click()
     expect(kernel.locator(".jp-XprofCapture-run strong")).not_to_have_text(name)
     assert notebook.still_runs(1)

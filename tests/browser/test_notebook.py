@@ -101,8 +101,9 @@ def test_the_quickstart_runs_and_its_view_answers(lab, open_notebook, screenshot
     choose(page, "File", "Save Notebook")
     deadline = time.monotonic() + SAVE_TIMEOUT_S
     path = lab.root / NOTEBOOK
-    while not any(MIMETYPE in o.get("data", {}) for o in saved_outputs(path)) and time.monotonic() < deadline:
-        time.sleep(0.2)
+    while not any(MIMETYPE in o.get("data", {}) for o in saved_outputs(path)):
+        assert time.monotonic() < deadline, "the notebook was not saved"
+        page.wait_for_timeout(200)
     story["total_time"] = view.total_time()
     assert path.stat().st_size < 1_000_000
 
@@ -132,7 +133,7 @@ def test_the_side_panel_opens_the_run_without_a_kernel(lab, open_page, screensho
     screenshot(page, "document-light")
     assert lab.ask("GET", "api/kernels") == []
 
-    lab.wait_until_layout_has(run)
+    lab.wait_until_layout_has(page, run)
     page.reload()
     page.locator("#jp-main-dock-panel").get_by_role("tab", name="op profile").click()
     again = OpProfile(page.locator("#jp-main-dock-panel .jp-XprofExplore-place")).wait()
