@@ -42,7 +42,7 @@ def test_a_tpu_has_what_its_cores_did_on_top_and_threads_folded_below(tpu):
     frame = tpu.trace().frame
     assert (frame["track"] == np.arange(len(frame))).all()
     assert (frame["parent"] < frame["track"]).all()
-    assert kinds(tpu, "TPU:0")[:6] == ["utilization", "steps", "programs", "ops", "async", "collectives"]
+    assert kinds(tpu, "TPU:0")[:7] == [*["utilization"] * 2, "steps", "programs", "ops", "async", "collectives"]
     last_device = frame.loc[frame["device"].str.startswith("TPU"), "track"].max()
     threads = frame[frame["kind"] == "threads"]
     assert threads["folded"].all()
@@ -95,13 +95,15 @@ def test_answers_are_small_whatever_is_asked(tpu, v100, cpu):
             assert len(encode(answer.frame, answer.summary)) <= LARGEST_ANSWER
 
 
-def test_a_curve_of_flops_adds_up_to_the_flops_of_the_ops(tpu):
-    view, row = tpu.trace(), track(tpu, "utilization", "TPU:0")
+@pytest.mark.parametrize(
+    ("name", "roof", "cost"),
+    [("FLOP/s of peak", "reference", "flops"), ("Memory bandwidth of peak", "hbm", "hbm_bytes")],
+)
+def test_a_curve_of_work_adds_up_to_the_work_of_the_ops(tpu, name, roof, cost):
+    view, row = tpu.trace(), track(tpu, "utilization", "TPU:0", name)
     drawn = view.window(tracks=[row])
-    peak = tpu.devices[0].peaks.reference.value
-    done = (drawn["value"] * drawn["duration_ps"]).sum() * 1e-12 * peak
-    ops = tpu.ops(device="TPU:0").frame
-    assert done == pytest.approx(ops["flops"].sum(), rel=1e-9)
+    done = (drawn["value"] * drawn["duration_ps"]).sum() * 1e-12 * getattr(tpu.devices[0].peaks, roof).value
+    assert done == pytest.approx(tpu.ops(device="TPU:0").frame[cost].sum(), rel=1e-9)
 
 
 def test_memory_is_drawn_in_bytes(v100):

@@ -20,6 +20,7 @@ from xprof_nb.model.columns import Columns, as_frame, heaviest_first, stacked, t
 from xprof_nb.model.device import Device, Peaks
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.roofs import roofs_of
+from xprof_nb.model.trace import HostTrace
 from xprof_nb.model.units import SUSPICIOUS_FRACTION, listed
 
 Floats = NDArray[np.float64]
@@ -195,6 +196,12 @@ def corrected(columns: Columns, peaks: Peaks) -> Columns:
     for name, values in costs.items():
         values[is_container | is_start if name in TRAFFIC else is_container] = np.nan
     return with_roofs({**columns, **costs}, peaks)
+
+
+def costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> Columns:
+    """Return what one execution of each op key of a host costs, as `corrected` counts it, K values."""
+    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(trace.keys)) > 0
+    return corrected({**described_keys(profile, trace), "is_container": contains}, peaks)
 
 
 def with_rates(columns: Columns, peaks: Peaks, total_ps: float) -> Columns:

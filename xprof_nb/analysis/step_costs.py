@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.analysis.device_clock import lengths_by_device
 from xprof_nb.analysis.link_traffic import link_bytes
-from xprof_nb.analysis.op_identity import described_keys
-from xprof_nb.analysis.ops import COSTS, corrected
+from xprof_nb.analysis.ops import COSTS, costs_of_keys
 from xprof_nb.analysis.selection import HostPart, Selection, chosen_parts
 from xprof_nb.analysis.step_spans import step_spans, steps_of_ops
 from xprof_nb.model.columns import Columns, stacked, taken
@@ -79,7 +78,6 @@ def _counted(
 
 
 def _costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> dict[str, NDArray[np.float64]]:
-    contains = np.bincount(trace.ops.key[trace.ops.contains], minlength=len(trace.keys)) > 0
-    columns = corrected({**described_keys(profile, trace), "is_container": contains}, peaks)
+    columns = costs_of_keys(profile, trace, peaks)
     columns["link_bytes"] = link_bytes(profile, trace)
     return {name: columns[name] for name in _SUMMED}

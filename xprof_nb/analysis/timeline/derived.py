@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from xprof_nb.analysis.allocator_events import device_of_allocator
 from xprof_nb.analysis.collective_ops import COPIES, moving_keys
 from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.ops import costs_of_keys
 from xprof_nb.analysis.step_spans import step_spans
 from xprof_nb.analysis.timeline.curves import Rates, Samples
 from xprof_nb.analysis.timeline.lanes import Lanes, lay_out
 from xprof_nb.analysis.timeline.stretches import stretches
 from xprof_nb.formats.asynchronous import start_keys
 from xprof_nb.model.columns import Columns, taken
+from xprof_nb.model.device import Peak
 from xprof_nb.model.profile import ProfileData
 from xprof_nb.model.roofs import roofs_of
 from xprof_nb.model.trace import HostTrace
@@ -121,15 +123,21 @@ def source_of(profile: ProfileData, trace: HostTrace, device: int) -> Lanes:
     return _stretched(trace, device, [(code_of_key, list(names))])
 
 
-def utilization_of(profile: ProfileData, trace: HostTrace, device: int, ops: Lanes) -> Rates:
-    """Return the FLOPs of a device's ops over time as a share of its peak, per second where no peak is known.
+def roof_of(trace: HostTrace, device: int, cost: str) -> Peak | None:
+    """Return the roof that a cost of a device's ops, ``"flops"`` or ``"hbm_bytes"``, is compared with."""
+    peaks = roofs_of(trace.devices[device])
+    return peaks.reference if cost == "flops" else peaks.hbm
 
-    Ops that contain others are counted by what is in them, as in `xprof_nb.analysis.ops.corrected`.
-    """
-    flops = np.nan_to_num(described_keys(profile, trace)["flops"])
-    flops[np.unique(trace.ops.key[trace.ops.contains])] = 0
-    peak = roofs_of(trace.devices[device]).reference
-    return Rates(ops, flops, (peak.value if peak is not None else 1.0) * 1e-12)
+
+def utilization_of(profile: ProfileData, trace: HostTrace, device: int, cost: str, ops: Lanes) -> Rates:
+    """Return a cost of a device's ops over time as a share of its roof, per second where that is not known."""
+    roof = roof_of(trace, device, cost)
+    return Rates(ops, work_of_keys(profile, trace, device, cost), (roof.value if roof is not None else 1.0) * 1e-12)
+
+
+def work_of_keys(profile: ProfileData, trace: HostTrace, device: int, cost: str) -> NDArray[np.float64]:
+    """Return a cost of one execution of each op key as the table of ops counts it, 0 where there is none."""
+    return np.nan_to_num(costs_of_keys(profile, trace, roofs_of(trace.devices[device]))[cost])
 
 
 def allocators_of(trace: HostTrace) -> dict[int, str | None]:

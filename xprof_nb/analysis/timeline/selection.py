@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.moving_spans import computing_keys
-from xprof_nb.analysis.op_identity import described_keys
 from xprof_nb.analysis.timeline.curves import Rates
-from xprof_nb.analysis.timeline.derived import ops_of
+from xprof_nb.analysis.timeline.derived import ops_of, work_of_keys
 from xprof_nb.analysis.timeline.lanes import Lanes, shown
 from xprof_nb.analysis.timeline.sums import sums
 from xprof_nb.analysis.timeline.trace import MOST_OPEN, window
@@ -157,11 +156,9 @@ def _device_work(profile: ProfileData, timeline: Timeline, host: int, device: in
     if device not in known:
         lanes = _derived(profile, timeline, "ops", host, device) or ops_of(profile, trace, device)
         links = _derived(profile, timeline, "collectives", host, device)
-        described = described_keys(profile, trace)
-        amounts = [np.nan_to_num(described[name]) for name in ("flops", "bytes_accessed")]
-        for amount in amounts:
-            amount[np.unique(trace.ops.key[trace.ops.contains])] = 0
-        flops, bytes_accessed = (Rates(lanes, amount, 1.0) for amount in amounts)
+        flops, bytes_accessed = (
+            Rates(lanes, work_of_keys(profile, trace, device, cost), 1.0) for cost in ("flops", "bytes_accessed")
+        )
         known[device] = _DeviceWork(flops, bytes_accessed, _exposed(profile, trace, lanes, links))
     return known[device]
 

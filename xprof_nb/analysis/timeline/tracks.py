@@ -44,6 +44,7 @@ _LINE_KINDS = {
     **dict.fromkeys(("TensorFlow Name Scope", "Framework Name Scope"), "scopes"),
 }
 _READ_ALREADY = {"Steps", "XLA Modules", "XLA Ops"}
+_UTILIZATIONS = (("flops", "FLOP/s", "FLOP/s"), ("hbm_bytes", "B/s", "Memory bandwidth"))
 _FOLDED = {"scopes", "source", "engine", "threads"}
 
 
@@ -211,10 +212,11 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
     described = described_keys(profile, trace)
     ops = track("ops", "Ops", derived.ops_of, op_count)
     yield ops
-    if (described["flops"] > 0).any():
-        has_peak = trace.devices[device].peaks.reference is not None
-        name, unit = ("FLOP/s of peak", "fraction") if has_peak else ("FLOP/s", "FLOP/s")
-        yield track("utilization", name, _utilization, op_count, unit)
+    for cost, unit, name in _UTILIZATIONS:
+        if (described[cost] > 0).any():
+            has_roof = derived.roof_of(trace, device, cost) is not None
+            shown, measured = (f"{name} of peak", "fraction") if has_roof else (name, unit)
+            yield track("utilization", shown, partial(_utilization, cost), op_count, measured)
     async_count = len(derived.asynchronous_rows(trace, device))
     if async_count:
         yield track("async", "Async ops", derived.asynchronous_of, async_count)
@@ -244,7 +246,7 @@ def _found(find: Callable[..., Content], device: int, profile: ProfileData, trac
     return find(profile, trace, device)
 
 
-def _utilization(profile: ProfileData, trace: HostTrace, device: int) -> Rates:
+def _utilization(cost: str, profile: ProfileData, trace: HostTrace, device: int) -> Rates:
     timeline = timeline_of(profile)
     ops = next(
         row
@@ -254,7 +256,7 @@ def _utilization(profile: ProfileData, trace: HostTrace, device: int) -> Rates:
     )  # fmt: skip
     lanes = timeline.lanes(profile, ops)
     assert lanes is not None
-    return derived.utilization_of(profile, trace, device, lanes)
+    return derived.utilization_of(profile, trace, device, cost, lanes)
 
 
 def _line(trace: HostTrace, line: int, have: set[str]) -> Iterator[Track]:
