@@ -97,7 +97,7 @@ def test_answers_are_small_whatever_is_asked(tpu, v100, cpu):
 
 @pytest.mark.parametrize(
     ("name", "roof", "cost"),
-    [("FLOP/s of peak", "reference", "flops"), ("Memory bandwidth of peak", "hbm", "hbm_bytes")],
+    [("FLOP/s of peak", "reference", "flops"), ("B/s of peak", "hbm", "hbm_bytes")],
 )
 def test_a_curve_of_work_adds_up_to_the_work_of_the_ops(tpu, name, roof, cost):
     view, row = tpu.trace(), track(tpu, "utilization", "TPU:0", name)

@@ -44,7 +44,7 @@ _LINE_KINDS = {
     **dict.fromkeys(("TensorFlow Name Scope", "Framework Name Scope"), "scopes"),
 }
 _READ_ALREADY = {"Steps", "XLA Modules", "XLA Ops"}
-_UTILIZATIONS = (("flops", "FLOP/s", "FLOP/s"), ("hbm_bytes", "B/s", "Memory bandwidth"))
+_UTILIZATIONS = (("flops", "FLOP/s"), ("hbm_bytes", "B/s"))
 _FOLDED = {"scopes", "source", "engine", "threads"}
 
 
@@ -212,11 +212,11 @@ def _derived(profile: ProfileData, trace: HostTrace, device: int) -> Iterator[Tr
     described = described_keys(profile, trace)
     ops = track("ops", "Ops", derived.ops_of, op_count)
     yield ops
-    for cost, unit, name in _UTILIZATIONS:
+    for cost, rate in _UTILIZATIONS:
         if (described[cost] > 0).any():
             has_roof = derived.roof_of(trace, device, cost) is not None
-            shown, measured = (f"{name} of peak", "fraction") if has_roof else (name, unit)
-            yield track("utilization", shown, partial(_utilization, cost), op_count, measured)
+            name, unit = (f"{rate} of peak", "fraction") if has_roof else (rate, rate)
+            yield track("utilization", name, partial(_utilization, cost), op_count, unit)
     async_count = len(derived.asynchronous_rows(trace, device))
     if async_count:
         yield track("async", "Async ops", derived.asynchronous_of, async_count)
