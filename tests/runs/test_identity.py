@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from xprof_nb.errors import NotFoundError
-from xprof_nb.runs.identity import identity
+from xprof_nb.runs.identity import CHUNK_BYTES, identity
 from xprof_nb.runs.layout import find
 
 
@@ -14,12 +14,13 @@ def test_equal_bytes_equal_identity_wherever_they_lie(make_run):
     assert identity(tuple(reversed(find(first).files))) == identity(find(first).files)
 
 
-def test_a_changed_byte_changes_it_though_size_and_time_stay(make_run):
-    folder = make_run("a", content=b"x" * 5_000_000)
+@pytest.mark.parametrize("place", [0, 2_500_000, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 9])
+def test_a_changed_byte_changes_it_though_size_and_time_stay(make_run, place):
+    folder = make_run("a", content=b"x" * (CHUNK_BYTES + 10))
     file = folder / "host0.xplane.pb"
     before, status = identity(find(folder).files), file.stat()
     content = bytearray(file.read_bytes())
-    content[2_500_000] ^= 1
+    content[place] ^= 1
     file.write_bytes(content)
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert identity(find(folder).files) != before

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.step_patterns import repetitions
+from xprof_nb.formats.extents import extents
 from xprof_nb.model.columns import Columns, stacked
 from xprof_nb.model.kept import kept_with_first
 from xprof_nb.model.trace import HostTrace
@@ -60,13 +61,10 @@ def _marked(trace: HostTrace) -> Columns:
     start, end = marks.start_ps[inner], (marks.start_ps + marks.duration_ps)[inner]
     devices = [row for row, device in enumerate(trace.devices) if not device.kind]
     by_mark = ops.step if (ops.step >= 0).any() else _marks_by_time(ops.host_start_ps, start, end, inner)
-    worked_until = np.full((len(trace.devices), len(marks)), np.iinfo(np.int64).min)
-    worked_from = np.full_like(worked_until, np.iinfo(np.int64).max)
-    mine = by_mark >= 0
-    op_end = ops.host_start_ps + np.maximum(ops.host_duration_ps, ops.duration_ps)
-    at = np.ravel_multi_index((ops.device[mine], by_mark[mine]), worked_until.shape)
-    np.maximum.at(worked_until.reshape(-1), at, op_end[mine])  # faster along one axis
-    np.minimum.at(worked_from.reshape(-1), at, ops.host_start_ps[mine])
+    group = np.where(by_mark >= 0, ops.device.astype(np.int64) * len(marks) + by_mark, -1)
+    lasting = np.maximum(ops.host_duration_ps, ops.duration_ps)
+    found = extents(group, ops.host_start_ps, lasting, len(trace.devices) * len(marks))
+    worked_from, worked_until = (times.reshape(len(trace.devices), len(marks)) for times in found)
     parts = []
     for device in devices or [-1]:
         last = np.maximum(end, worked_until[device, inner]) if device >= 0 else end

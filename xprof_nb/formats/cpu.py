@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from xprof_nb.formats import nesting, step_marks
 from xprof_nb.formats.cpu_launches import steps_of_ops
+from xprof_nb.formats.extents import extents
 from xprof_nb.formats.factors import factorized, matched, numbered, rows_where
 from xprof_nb.formats.host_ops import HostOps
 from xprof_nb.formats.stats import StatColumn
@@ -151,10 +152,7 @@ def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
     run_code, run_ids = factorized(ops.run_id)
     combined = (ops.device.astype(np.int64) * max(len(programs), 1) + program_code[ops.key]) * max(len(run_ids), 1)
     code, distinct = factorized(combined + run_code)
-    start_ps = np.full(len(distinct), np.iinfo(np.int64).max)
-    end_ps = np.full(len(distinct), np.iinfo(np.int64).min)
-    np.minimum.at(start_ps, code, ops.start_ps)
-    np.maximum.at(end_ps, code, ops.start_ps + ops.duration_ps)
+    start_ps, end_ps = extents(code, ops.start_ps, ops.duration_ps, len(distinct))
     _, example = numbered(code, len(distinct))
     device = ops.device[example]
     order = np.lexsort((start_ps, device))

@@ -10,6 +10,7 @@ from importlib import import_module
 DECODER = [
     "xprof_nb.formats.xspace",
     "xprof_nb.formats.nesting",
+    "xprof_nb.formats.extents",
     "xprof_nb.formats.factors",
     "xprof_nb.formats.asynchronous",
     "xprof_nb.formats.gpu.runs",
