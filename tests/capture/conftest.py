@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
@@ -17,6 +18,22 @@ def matmul() -> Callable[[], jax.Array]:
     operand = jnp.ones((600, 600))
     square(operand).block_until_ready()
     return lambda: square(operand)
+
+
+@pytest.fixture
+def at_work(matmul: Callable[[], jax.Array]) -> Iterator[None]:
+    """Work in another thread, for as long as the test runs."""
+    enough = threading.Event()
+
+    def work() -> None:
+        while not enough.is_set():
+            matmul().block_until_ready()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    enough.set()
+    thread.join()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
@@ -9,22 +8,6 @@ import xprof_nb as xp
 from tests.capture.captured import op_names, run_names
 from xprof_nb.capture import activity, session
 from xprof_nb.errors import CaptureError, ProfilerBusyError, UsageError
-
-
-@pytest.fixture
-def at_work(matmul):
-    """A thread that keeps multiplying."""
-    enough = threading.Event()
-
-    def work() -> None:
-        while not enough.is_set():
-            matmul().block_until_ready()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    enough.set()
-    thread.join()
 
 
 def test_it_records_what_goes_on_and_ends_by_itself(logdir, at_work) -> None:

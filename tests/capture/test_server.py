@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -26,22 +25,6 @@ from xprof_nb.formats.profiler_schema import SERVICE, message_class
 def no_server_is_left() -> Iterator[None]:
     yield
     server.stop()
-
-
-@pytest.fixture
-def at_work(matmul: Callable[[], jax.Array]) -> Iterator[None]:
-    """Work in another thread, for as long as the test runs."""
-    enough = threading.Event()
-
-    def work() -> None:
-        while not enough.is_set():
-            matmul().block_until_ready()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    enough.set()
-    thread.join()
 
 
 def accepts(host: str, port: int) -> bool:
