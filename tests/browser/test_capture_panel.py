@@ -26,6 +26,13 @@ def loop(seconds):
     print("ready")
 loop(0)
 """
+STEPS = """\
+for number in range({}):
+    with jax.profiler.StepTraceAnnotation("train", step_num=number):
+        square(operand).block_until_ready()
+        time.sleep(0.02)
+print("ready")
+"""
 PANEL, LOAD, LOOP = "%load_ext xprof_nb\n%xprof panel", "%load_ext xprof_nb", "loop({})"
 
 
@@ -190,3 +197,28 @@ def test_the_panel_offers_to_load_us_and_says_who_holds_the_profiler(open_notebo
 
     page.evaluate("void [...jupyterapp.shell.widgets('main')][0].sessionContext.session.kernel.restart()")
     expect(kernel.get_by_role("button", name="Load xprof_nb in this kernel")).to_be_visible()
+
+
+def test_steps_memory_and_the_doctor_in_the_page(open_notebook, screenshot):
+    notebook = open_notebook(
+        "steps",
+        f"{LOAD}\n{SETUP}",
+        "%xprof capture --steps 5 --name steps --preset light",
+        STEPS.format(200),
+        "%%xprof --memory --name memory\nheld = [square(operand).block_until_ready() for _ in range(20)]",
+        "%xprof doctor",
+    )
+    notebook.run(1)
+    notebook.wait(1, "Armed")
+    notebook.run(2)
+    expect(notebook.cell(1).locator(".jp-OpProfile")).to_be_visible()
+    assert notebook.still_runs(2)
+    expect(notebook.cell(1)).to_contain_text("Overhead ×")
+    notebook.wait(2)
+    notebook.run(3)
+    expect(notebook.cell(3).locator(".jp-OpProfile")).to_be_visible()
+    expect(notebook.cell(3)).to_contain_text("held")
+    notebook.run(4)
+    notebook.wait(4, "front end")
+    assert [run.name for run in notebook.runs] == ["memory", "steps"]
+    screenshot(notebook.page, "capture-steps-light")

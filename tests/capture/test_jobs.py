@@ -74,7 +74,8 @@ def test_it_stops_after_so_many_whole_steps_and_says_what_the_profiler_cost(loop
     overhead = recorded["overhead"]
     assert overhead["factor"] == pytest.approx(overhead["traced_step_s"] / overhead["untraced_step_s"])
     assert 0.01 < overhead["untraced_step_s"] < 1
-    assert any("host tracing: a step took" in note for note in job.status.notes)
+    (said,) = [note for note in job.status.notes if "host tracing: a step took" in note]
+    assert said in profile.op_profile().notes
     frame = profile.steps().frame
     whole = frame[~frame["partial"]]["step"].nunique() if "partial" in frame else frame["step"].nunique()
     assert whole >= 5
@@ -99,8 +100,9 @@ def test_a_burst_is_as_many_runs_as_asked_for(loop, logdir) -> None:
     seen = []
     job = jobs.start(Request(Burst(0.3, 0.1, 3), "burst", logdir))
     job.on_change(lambda status: seen.append((status.state, status.progress)))
-    job.wait(60)
+    profile = job.wait(60)
     assert run_names(logdir) == ["burst", "burst-2", "burst-3"]
+    assert "One of several captures in a row, after burst, burst-2." in profile.notes
     assert len(job.status.runs) == 3
     assert {("running", "2 of 3"), ("running", "3 of 3"), ("done", "3 of 3")} <= set(seen)
     starts = [sidecar_of(folder)["started"] for folder in job.folders]

@@ -70,7 +70,7 @@ def test_a_burst_of_three_is_three_runs_and_shows_the_last(kernel, folder) -> No
     kernel.read_until(lambda: is_view(asking))
     kernel.finish(running)
     assert len(runs_in(folder, "burst")) == 3
-    assert "3 runs were captured: burst, burst-2, burst-3" in asking.displays[-1]["text/plain"]
+    assert "One of several captures in a row, after burst, burst-2." in asking.displays[-1]["text/plain"]
     assert any("(2 of 3)" in said for _, said in kernel.updates)
 
 

@@ -23,6 +23,7 @@ FULL = Sidecar(
     devices=({"kind": "cpu", "platform": "cpu", "id": 0},),
     hostname="h",
     xla_flags="--xla_dump_to=/tmp",
+    remarks=("Overhead ×1.2.",),
     overhead={"per_event_ns": 40},
     peaks={"flops_per_s": {"f32": 1e11}},
 )
@@ -33,6 +34,10 @@ def test_what_is_written_is_read(tmp_path):
     assert sidecar.read(tmp_path) == FULL
     assert json.loads(path.read_text())["started"] == "2026-11-30T12:00:00.123+00:00"
     assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_what_was_remarked_is_told_cut_where_it_is_long():
+    assert Sidecar(remarks=("Overhead ×1.2.", "x" * 1000)).notes == ("Overhead ×1.2.", "x" * 500)
 
 
 def test_defaults_are_read_back(tmp_path):

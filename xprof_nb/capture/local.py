@@ -146,6 +146,7 @@ class Capture:
         self._record = Sidecar()
         self._remembered: dict[str, Any] = {}
         self._cost: dict[str, Any] = {}
+        self._remarks: list[str] = []
         self._run = ""
         self._wanted = False
         self._clock = 0.0
@@ -212,6 +213,10 @@ class Capture:
     def remember(self, **values: Any) -> None:
         """Keep values beside the profile that it does not hold."""
         self._remembered.update(values)
+
+    def remark(self, *texts: str) -> None:
+        """Keep sentences that whoever reads the profile is told."""
+        self._remarks += texts
 
     def cost(self, values: Mapping[str, Any]) -> None:
         """Keep what profiling itself was measured to cost."""
@@ -397,6 +402,7 @@ class Capture:
             self._record,
             duration_s=duration_s,
             stop_s=stop_s,
+            remarks=tuple(self._remarks),
             overhead={**self._record.overhead, "stop_s": stop_s, **self._cost},
             other={**self._record.other, **self._remembered},
         )

@@ -68,6 +68,7 @@ class Stage:
         self._untraced_s: list[float] = []
         self._factors: dict[str, float] = {}
         self._remembered: dict[str, Any] = {}
+        self._remarks: list[str] = []
 
     @property
     def ended_early(self) -> bool:
@@ -79,8 +80,9 @@ class Stage:
         return time.perf_counter()
 
     def note(self, text: str) -> None:
-        """Tell the person something about the result."""
+        """Tell the person something about the result, and whoever reads it later."""
         self.notes.append(text)
+        self._remarks.append(text)
 
     def remember(self, key: str, value: Any) -> None:
         """Keep something in the sidecar of the runs still to come."""
@@ -134,7 +136,7 @@ class Stage:
             self.note(f"Recorded for {shorter_s:.1f} s: it would have become {estimate.describe(seconds)}.")
             seconds = shorter_s
         elif estimate.stop_s(seconds) > LONG_STOP_S:
-            self.note(f"This becomes {estimate.describe(seconds)}; `%xprof cancel` ends it early.")
+            self.notes.append(f"This becomes {estimate.describe(seconds)}; `%xprof cancel` ends it early.")
         self.remember("probe", {**estimate.to_dict(), "size_bytes": int(estimate.size_bytes(seconds))})
         return seconds
 
@@ -242,6 +244,8 @@ class Stage:
                 None,
             )
 
+        earlier = ", ".join(folder.name for folder in self.folders)
+        capture.remark(*self._remarks, *([f"One of several captures in a row, after {earlier}."] if earlier else []))
         tell()
         try:
             capture.stop(tell)

@@ -18,7 +18,5 @@ def show_runs(area: OutputArea, job: Job) -> None:
     if not job.folders:
         area.say("Cancelled before anything ran.")
         return
-    names = [folder.name for folder in job.folders]
-    area.say(f"Reading the profile {names[-1]}")
-    several = (f"{len(names)} runs were captured: {', '.join(names)}. This is the last.",) if names[1:] else ()
-    area.show(api.open(job.folders[-1]).op_profile(), (*several, *job.status.notes))
+    area.say(f"Reading the profile {job.folders[-1].name}")
+    area.show(api.open(job.folders[-1]).op_profile(), job.status.notes)

@@ -55,7 +55,7 @@ class OutputArea:
     def show(self, result: Result, notes: Sequence[str] = ()) -> None:
         """Replace what was said by the view of a result, with more notes than it has itself."""
         if notes:
-            answer = replace(result.answer, notes=(*notes, *result.notes))
+            answer = replace(result.answer, notes=tuple(dict.fromkeys((*notes, *result.notes))))
             result = type(result)(answer, result.query, result.params, result.profile)
         with self._as_own_cell():
             data, metadata = result._repr_mimebundle_()

@@ -22,6 +22,7 @@ VERSION = 1
 MARKERS = "markers"
 """Key among the others of what `xprof_nb.runs.markers` keeps."""
 LARGEST_BYTES = 16 * 2**20
+LONGEST_NOTE = 500
 _MOST_VERSIONS = 10**6
 _REST = ("other", "unread")
 _HINT = "The profile itself is whole: repair or delete that file to be rid of this."
@@ -47,6 +48,8 @@ class Sidecar:
         Source of the cell the capture was made of, if it was made of one.
     devices
         ``{"kind", "platform", "id"}`` each.
+    remarks
+        What was noticed while it was captured, for whoever reads the profile.
     overhead
         What profiling itself cost, as far as it was measured.
     peaks
@@ -78,6 +81,7 @@ class Sidecar:
     devices: tuple[Mapping[str, Any], ...] = ()
     hostname: str = ""
     xla_flags: str = ""
+    remarks: tuple[str, ...] = ()
     overhead: Mapping[str, Any] = field(default_factory=dict)
     peaks: Mapping[str, Any] | None = None
     live_arrays: Mapping[str, Any] | None = None
@@ -96,15 +100,17 @@ class Sidecar:
         if self.started is not None:
             known["started"] = self.started.astimezone(UTC).isoformat(timespec="milliseconds")
         known["tags"] = list(self.tags)
+        known["remarks"] = list(self.remarks) or None
         known["devices"] = [dict(device) for device in self.devices]
         known["sources"] = [dict(source) for source in self.sources] or None
         return {**self.other, **{key: value for key, value in known.items() if value is not None}}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which servers gave nothing, and what a later version recorded that this one cannot read."""
+        """What was noticed, which servers gave nothing, and what a later version recorded that this one cannot read."""
         lost = [f"{source.get('address')}: {source['error']}" for source in self.sources if source.get("error")]
-        return (*(f"Not captured from {each}"[:500] for each in lost), *self._unread_notes())
+        said = (*self.remarks, *(f"Not captured from {each}" for each in lost))
+        return (*(each[:LONGEST_NOTE] for each in said), *self._unread_notes())
 
     def _unread_notes(self) -> tuple[str, ...]:
         if self.version <= VERSION:
@@ -243,6 +249,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "name": _text,
     "note": _text,
     "tags": _texts,
+    "remarks": _texts,
     "origin": _text,
     "started": _time,
     "duration_s": _number,
