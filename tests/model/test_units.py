@@ -55,7 +55,7 @@ def test_rates_and_sizes():
     assert units.flops_per_s(9.999e11) == "1.00 TFLOP/s"
     assert units.flops(2 * 1024**3) == "2.15 GFLOP"
     assert units.bytes_per_s(980e9) == "980 GB/s"
-    assert units.size(512) == "512 B"
+    assert [units.size(n) for n in (0, 4, 512)] == ["0 B", "4 B", "512 B"]
     assert units.size(1000) == "1\u2009000 B"
     assert units.size(1536) == "1.50 KiB"
     assert units.size(12.1 * 1024**3) == "12.1 GiB"

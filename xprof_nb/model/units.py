@@ -52,7 +52,10 @@ def bytes_per_s(value: Number) -> str:
 
 
 def size(value: Number) -> str:
-    """Return a size in bytes: ``"12.1 GiB"``."""
+    """Return a size in bytes: ``"12.1 GiB"``, ``"4 B"``."""
+    number = _known(value)
+    if number is not None and abs(number) < 1000 and number == round(number):
+        return f"{number:.0f} B"
     return _scaled(value, _BINARY, per_unit=1024.0)
 
 

@@ -26,7 +26,7 @@ describe('rates and sizes', () => {
     expect(format.flopRate(9.999e11)).toBe('1.00 TFLOP/s');
     expect(format.byteRate(980e9)).toBe('980 GB/s');
     expect(format.flops(2 * 1024 ** 3)).toBe('2.15 GFLOP');
-    expect(format.bytes(512)).toBe('512 B');
+    expect([0, 4, 512].map(format.bytes)).toEqual(['0 B', '4 B', '512 B']);
     expect(format.bytes(1000)).toBe('1\u2009000 B');
     expect(format.bytes(1536)).toBe('1.50 KiB');
     expect(format.bytes(12.1 * 1024 ** 3)).toBe('12.1 GiB');

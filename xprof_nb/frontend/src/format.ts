@@ -32,8 +32,11 @@ export function flops(count: number): string {
   return scaled(count, 1000, withPrefixes('FLOP'));
 }
 
-/** `12.1 GiB`. */
+/** `12.1 GiB`, `4 B`. */
 export function bytes(count: number): string {
+  if (Number.isInteger(count) && Math.abs(count) < 1000) {
+    return `${count} B`;
+  }
   return scaled(count, 1024, BINARY_UNITS);
 }
 

@@ -92,7 +92,7 @@ describe('what an op says', () => {
 
   it('is its time, its bytes, or a dash when nobody measured it', () => {
     expect(valueText(fusion, 'time', 4e6)).toBe('4.00 µs, 100.0 % of most');
-    expect(valueText(fusion, 'bytes', 128)).toBe('64.0 B, 50.0 % of most');
+    expect(valueText(fusion, 'bytes', 128)).toBe('64 B, 50.0 % of most');
     expect(valueText(p, 'time', 4e6)).toBe('–');
   });
 

@@ -95,7 +95,7 @@ describe('cells', () => {
   it('say numbers in human units, and all digits on hover', () => {
     const { grid } = gridOf(rowsTable(ROWS));
     expect(cells(grid, 'self_time_ps')).toEqual(['3.00 ms', '1.50 ms', '5.00 ms', '2.50 µs']);
-    expect(cells(grid, 'output_bytes')).toEqual(['2.00 KiB', '2.00 MiB', '–', '1.00 B']);
+    expect(cells(grid, 'output_bytes')).toEqual(['2.00 KiB', '2.00 MiB', '–', '1 B']);
     const cell = grid.table.querySelector('.jp-XprofGrid-body [data-field=self_time_ps]') as HTMLElement;
     expect(cell.title.replaceAll('\u2009', ' ')).toBe('3 000 000 000 ps');
     expect(cell.classList.contains('jp-mod-number')).toBe(true);
