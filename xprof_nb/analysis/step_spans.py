@@ -154,10 +154,12 @@ def _rows_of_ops(trace: HostTrace, spans: Columns) -> Rows:
     ops, mark = trace.ops, spans["mark"]
     if not (ops.step >= 0).any() or not (mark >= 0).any():
         return _rows_at(spans, ops.device, ops.host_start_ps)
-    row_of = np.full((len(trace.devices) + 1, len(trace.marks) + 1), -1, np.int64)
+    width = len(trace.marks) + 1
+    row_of = np.full((len(trace.devices) + 1, width), -1, np.int64)
     row_of[spans["device_row"], mark] = np.arange(len(mark))
     row_of[:, -1] = -1
-    return row_of[ops.device, ops.step]
+    step = np.where(ops.step < 0, width - 1, ops.step)
+    return row_of.ravel().take(ops.device * np.int64(width) + step)
 
 
 def _rows_at(spans: Columns, device: NDArray[np.int32], at_ps: Rows) -> Rows:

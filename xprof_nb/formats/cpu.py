@@ -146,14 +146,30 @@ def _bare_keys(program_id: NDArray[np.uint64], program: NDArray[Any], op: NDArra
     return OpKeys(program_id=program_id, program=program, op=op, **words, **dict.fromkeys(costs, nan))
 
 
+def _stretches(ops: OpEvents, first: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return when the ops from each of some rows to the next begin, and how long until the last of them ends."""
+    if not len(first):
+        return first, first
+    begin_ps = np.minimum.reduceat(ops.start_ps, first)
+    return begin_ps, np.maximum.reduceat(ops.start_ps + ops.duration_ps, first) - begin_ps
+
+
 def _program_runs(ops: OpEvents, keys: OpKeys) -> ProgramRuns:
     """Return one run per (device, program, run id), from its first op's start to its last op's end."""
     program_code, programs = factorized(keys.program_id.view(np.int64))
-    run_code, run_ids = factorized(ops.run_id)
-    combined = (ops.device.astype(np.int64) * max(len(programs), 1) + program_code[ops.key]) * max(len(run_ids), 1)
+    program = program_code[ops.key]
+    # The ops of a run mostly follow one another: only the stretches of them are grouped.
+    begins = ops.device[1:] != ops.device[:-1]
+    begins |= ops.run_id[1:] != ops.run_id[:-1]
+    begins |= program[1:] != program[:-1]
+    first = np.append(np.zeros(min(len(ops), 1), np.int64), np.flatnonzero(begins) + 1)
+    begin_ps, length_ps = _stretches(ops, first)
+    run_code, run_ids = factorized(ops.run_id[first])
+    combined = (ops.device[first].astype(np.int64) * max(len(programs), 1) + program[first]) * max(len(run_ids), 1)
     code, distinct = factorized(combined + run_code)
-    start_ps, end_ps = extents(code, ops.start_ps, ops.duration_ps, len(distinct))
+    start_ps, end_ps = extents(code, begin_ps, length_ps, len(distinct))
     _, example = numbered(code, len(distinct))
+    example = first[example]
     device = ops.device[example]
     order = np.lexsort((start_ps, device))
     example = example[order]
