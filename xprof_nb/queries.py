@@ -39,18 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Query:
-    """One registered question.
-
-    Attributes
-    ----------
-    writes
-        The parameter that, when given, changes what is kept with the run.
-    """
+    """One registered question."""
 
     name: str
     params: type[Filters]
     function: Callable[[ProfileData, Any], Answer]
-    writes: str = ""
 
 
 def _ops(profile: ProfileData, params: Filters) -> Answer:
@@ -315,15 +308,9 @@ REGISTER: dict[str, Query] = {
         Query("trace_selection", TraceSelectionParams, _trace_selection),
         Query("trace_export", TraceExportParams, _trace_export),
         Query("trace_busy", Filters, _trace_busy),
-        Query("trace_marks", TraceMarksParams, _trace_marks, writes="markers"),
+        Query("trace_marks", TraceMarksParams, _trace_marks),
     )
 }
-
-
-def changes(name: str, params: Mapping[str, Any]) -> bool:
-    """Whether asking so changes what is kept with the run."""
-    query = REGISTER.get(name)
-    return query is not None and query.writes != "" and params.get(query.writes) is not None
 
 
 def ask(profile: ProfileData, name: str, params: Mapping[str, Any] | None = None) -> Answer:

@@ -13,6 +13,7 @@ from xprof_nb.errors import UsageError
 from xprof_nb.jupyter.server.door import Handler, may_read
 from xprof_nb.jupyter.server.questions import CancelledError, Question
 from xprof_nb.jupyter.server.workers import Job
+from xprof_nb.runs.writing import changes
 
 JOB_HEADER = "X-Xprof-Nb-Job"
 _JOB_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -69,7 +70,7 @@ class QueryHandler(Asking):
     async def post(self) -> None:
         """Return the columns that answer a registered question."""
         body = self.body({"run": str, "query": str}, {"params": dict})
-        if await self.work(_changes, body["query"], body.get("params", {})):
+        if changes(body["query"], body.get("params", {})):
             await self.require("write")
         await self.ask("query", body["run"], body["query"], body.get("params"))
 
@@ -145,9 +146,3 @@ def _described(job: Job) -> dict[str, Any]:
         "started": job.started,
         "elapsed_s": job.elapsed_s,
     }
-
-
-def _changes(query: str, params: dict[str, Any]) -> bool:
-    from xprof_nb import queries  # noqa: PLC0415 - on a thread: the analysis core is slow to import
-
-    return queries.changes(query, params)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ class Watch:
         self._roots = roots
         self._limits = limits
         self._seen: dict[str, Scan] = {}
+        self._told = _Told.of(roots, self._seen)
         self._lock = Lock()
         self._last: Future[None] | None = None
         self._due = float("-inf")
@@ -52,9 +53,8 @@ class Watch:
         The tag changes when they do; ``scanning`` says that a look goes on.
         """
         with self._lock:
-            seen, scanning = dict(self._seen), self._last is not None and not self._last.done()
-        body = json.dumps(_told(self._roots, seen, scanning)).encode()
-        return hashlib.blake2b(body, digest_size=16).hexdigest(), body
+            told, scanning = self._told, self._last is not None and not self._last.done()
+        return (f"{told.tag}+", told.scanning) if scanning else (told.tag, told.done)
 
     def forget(self) -> None:
         """Look again when somebody asks: something was changed from here."""
@@ -63,17 +63,16 @@ class Watch:
 
     def size_bytes(self, path: str) -> int:
         """Return the size of a run that was seen; 0 of another."""
-        with self._lock:
-            parts = list(self._seen.values())
-        return next((run.size_bytes for part in parts for run in part.runs if run.folder == path), 0)
+        return next((run.size_bytes for part in [*self._seen.values()] for run in part.runs if run.folder == path), 0)
 
     def _look(self, this: Future[None]) -> None:
         begun = time.monotonic()
         try:
             for root in self._roots.folders:
-                part = self._under(root)
+                self._seen[root] = self._under(root)
+                told = _Told.of(self._roots, self._seen)
                 with self._lock:
-                    self._seen[root] = part
+                    self._told = told
         finally:
             ended = time.monotonic()
             with self._lock:
@@ -91,7 +90,22 @@ class Watch:
             return Scan((), 0, (root,), truncated=False)
 
 
-def _told(roots: Roots, seen: dict[str, Scan], scanning: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Told:
+    """What was seen, as JSON, made once a look: a server is asked far more often."""
+
+    tag: str
+    done: bytes
+    scanning: bytes
+
+    @classmethod
+    def of(cls, roots: Roots, seen: dict[str, Scan]) -> _Told:
+        found = _found(roots, seen)
+        done, scanning = (json.dumps({**found, "scanning": state}).encode() for state in (False, True))
+        return cls(hashlib.blake2b(done, digest_size=16).hexdigest(), done, scanning)
+
+
+def _found(roots: Roots, seen: dict[str, Scan]) -> dict[str, Any]:
     found: dict[str, RunFiles] = {}
     notes, truncated = [], False
     for root in roots.folders:
@@ -104,7 +118,7 @@ def _told(roots: Roots, seen: dict[str, Scan], scanning: bool) -> dict[str, Any]
     rows = [{**asdict(row), "hosts": hosts[row.path]} for row in listed(found.values())]
     for row in rows:
         row["started"] = row["started"].isoformat(timespec="milliseconds") if row["started"] else None
-    return {"runs": rows, "roots": list(roots.folders), "truncated": truncated, "notes": notes, "scanning": scanning}
+    return {"runs": rows, "roots": list(roots.folders), "truncated": truncated, "notes": notes}
 
 
 def _key(run: RunFiles) -> str:

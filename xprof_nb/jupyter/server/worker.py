@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 from xprof_nb.errors import ProfileError
 from xprof_nb.jupyter.server.questions import Answered, Question, Terms, WorkerError
 from xprof_nb.model.units import size
+
+NICENESS = 3
 
 
 def serve(line_number: int, desk: str) -> None:
@@ -46,7 +49,9 @@ def _answer(desk: Any, question: Question, terms: Terms) -> Answered | Exception
 
 
 def give_way() -> None:
-    """Be the one the system ends where a container's memory runs out, not the Jupyter server."""
+    """Let the Jupyter server and its kernels go first, and be the one the system ends where memory runs out."""
+    with contextlib.suppress(AttributeError, OSError):  # not every system can
+        os.nice(NICENESS)
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
