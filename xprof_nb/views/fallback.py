@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html as escaping
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xprof_nb.model import units
-from xprof_nb.views import layouts
+from xprof_nb.views import layouts, paper
 from xprof_nb.views.layouts import LONGEST_NOTE, Column, one_line
 
 if TYPE_CHECKING:
@@ -95,18 +95,22 @@ def html(table: Table, picture: str = "") -> str:
 
     ``picture`` is HTML that stands between the answer in words and the table.
     """
-    first, *others = table.columns
-    head = "".join(f'<th scope="col" {_side(c)}>{escaping.escape(c.head)}</th>' for c in table.columns)
+    page = paper.page((replace(table.columns[0], is_text=True), *table.columns[1:]))
+    first, *others = page.columns
+    head = "".join(
+        f'<th scope="col" {_wide(column, digits)}>{escaping.escape(column.head)}</th>'
+        for column, digits in zip(page.columns, page.digits, strict=True)
+    )
     body = "".join(
-        f'<tr><th scope="row" {_NAME}>{"&emsp;" * indent}{escaping.escape(first.cells[row])}</th>'
+        f'<tr><th scope="row" {_LEFT}>{2 * indent * "&nbsp;"}{escaping.escape(first.cells[row])}</th>'
         + "".join(f"<td {_side(c)}>{escaping.escape(_firm(c, row))}</td>" for c in others)
         + "</tr>\n"
         for row, indent in enumerate(table.indents)
     )
-    sentence = html_sentence(table.sentence)
-    notes = html_list(table.notes)
+    notes = html_list((*table.notes, *_elsewhere(page.left_out)))
     return (
-        f"{sentence}{picture}<table>\n<caption>{escaping.escape(table.caption)}</caption>\n"
+        f'{html_sentence(table.sentence)}{picture}<table style="font-size:{paper.FONT_PX}px">\n'
+        f"<caption>{escaping.escape(table.caption)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>" + (f"\n{notes}" if notes else "")
     )
 
@@ -125,20 +129,27 @@ def html_list(notes: Iterable[str]) -> str:
 def plain(table: Table) -> str:
     """Return the table as aligned text."""
     first, *others = table.columns
-    named = Column(first.head, tuple(map(_indented, first.cells, table.indents)), is_text=True)
+    named = replace(first, cells=tuple(map(_indented, first.cells, table.indents)), is_text=True)
     lines = [row.rstrip() for row in map("  ".join, zip(*map(_padded, (named, *others)), strict=True))]
     notes = [f"note: {note}" for note in table.notes]
     return "\n".join([*filter(None, (table.caption, table.sentence)), *lines, *notes])
 
 
 # GitHub knows the attribute alone, Jupyter's sheets of styles outdo it.
-_LEFT = 'align="left" style="text-align:left"'
-# On paper a long name is broken, so that it pushes no number off the page.
-_NAME = 'align="left" style="text-align:left;overflow-wrap:anywhere;min-width:9em"'
+_LEFT = 'align="left" style="text-align:left;overflow-wrap:anywhere"'
 
 
 def _side(column: Column) -> str:
     return _LEFT if column.is_text else 'align="right"'
+
+
+def _wide(column: Column, digits: int) -> str:
+    return f'align="left" style="text-align:left;min-width:{digits}ch"' if column.is_text else _side(column)
+
+
+def _elsewhere(heads: Sequence[str]) -> tuple[str, ...]:
+    """Say which columns a page has no room for."""
+    return (f"Left out to fit a page: {', '.join(heads)}.",) if heads else ()
 
 
 def _firm(column: Column, row: int) -> str:

@@ -62,32 +62,39 @@ def one_line(text: object, longest: int = LONGEST_NAME) -> str:
     return word if len(word) <= longest else f"{word[: longest - 1]}…"
 
 
+# Of every answer the columns in the order in which they matter: paper has room for the first of them.
 _NAMES: dict[str, tuple[str, ...]] = {
     "steps": (
-        *("step", "name", "kind", "host", "device", "start_ps", "duration_ps", "step_time_ps", "busy_time_ps"),
-        *("compile_time_ps", "is_partial", "cut"),
+        *("step", "kind", "device", "step_time_ps", "busy_time_ps", "compile_time_ps", "is_partial", "start_ps"),
+        *("duration_ps", "cut", "name", "host"),
+    ),
+    "input_pipeline": (
+        *("step", "kind", "device", "step_time_ps", "input_fraction", "compute_ps", "collective_ps", "host_input_ps"),
+        *("idle_ps", "launch_ps", "host_to_device_ps", "device_to_host_ps", "host_wait_ps", "compile_ps"),
+        *("infeed_ps", "outfeed_ps", "host_offload_ps", "device_copy_ps", "host_other_ps", "is_partial", "start_ps"),
+        *("cut", "name", "host"),
     ),
     "kernels": (
-        *("kernel", "kind", "device", "op", "framework_op", "occurrences", "time_ps", "mean_time_ps", "time_fraction"),
-        *("grid", "block", "registers_per_thread", "occupancy_fraction", "bytes", "bytes_per_s"),
+        *("kernel", "device", "time_ps", "time_fraction", "occurrences", "mean_time_ps", "occupancy_fraction", "kind"),
+        *("grid", "block", "registers_per_thread", "bytes", "bytes_per_s", "op", "framework_op"),
     ),
     "collectives": (
-        *("op", "kind", "device", "scope", "dtype", "payload_bytes", "group_size", "occurrences", "time_ps"),
-        *("exposed_time_ps", "exposed_fraction", "exposed_per_step_ps", "wait_time_ps", "algorithm_bytes_per_s"),
-        "bus_bytes_per_s",
+        *("op", "kind", "device", "time_ps", "exposed_time_ps", "exposed_fraction", "payload_bytes"),
+        *("bus_bytes_per_s", "group_size", "occurrences", "wait_time_ps", "exposed_per_step_ps"),
+        *("algorithm_bytes_per_s", "dtype", "scope"),
     ),
     "buffers": (
-        *("name", "opcode", "shape", "kind", "bytes", "padding_bytes", "live_at_peak", "start", "end"),
+        *("name", "bytes", "kind", "shape", "live_at_peak", "start", "end", "padding_bytes", "opcode"),
         *("framework_op", "source"),
     ),
     "compare": (
-        *("op", "op_before", "match", "category", "before_ps", "after_ps", "difference_ps", "difference_fraction"),
+        *("op", "before_ps", "after_ps", "difference_ps", "difference_fraction", "category", "match", "op_before"),
         *("framework_op", "source"),
     ),
-    "memory": ("holder", "device", "bytes", "count", "framework_op", "shape", "dtype", "region", "caller", "sharding"),
-    "graph": ("node", "op", "opcode", "shape", "computation", "distance", "time_ps", "flops", "bytes_accessed"),
-    "trace": ("name", "kind", "host", "device", "lanes", "event_count", "busy_ps"),
-    "events": ("name", "plane", "line", "device", "start_ps", "duration_ps", "occurrences"),
+    "memory": ("holder", "device", "bytes", "count", "shape", "dtype", "framework_op", "region", "caller", "sharding"),
+    "graph": ("node", "op", "opcode", "time_ps", "flops", "bytes_accessed", "shape", "distance", "computation"),
+    "trace": ("name", "kind", "device", "busy_ps", "event_count", "lanes", "host"),
+    "events": ("name", "start_ps", "duration_ps", "line", "device", "occurrences", "plane"),
 }
 
 
@@ -97,20 +104,20 @@ _FLOPS: Heads = (("FLOP/s", ("flops_per_s", "flops_utilization")),)
 _TRAFFIC: Heads = (("memory", ("hbm_bytes_per_s", "hbm_utilization")),)
 _WORK: Heads = (
     ("share", "time_fraction"),
-    ("time", "time_ps"),
     ("self time", "self_time_ps"),
-    ("count", "occurrences"),
     *_FLOPS,
     *_TRAFFIC,
     ("bound by", "bound_by"),
     ("wasted", "wasted_fraction"),
+    ("time", "time_ps"),
+    ("count", "occurrences"),
 )
 # Each with a column that says the frame is the one it is for: xprof's own table of a question has others.
 _LAYOUTS: dict[str, tuple[str, Heads]] = {
     "op_profile": ("depth", (("name", "name"), *_WORK)),
     "ops": (
         "work_kind",
-        (("op", "op"), ("program", "program"), ("category", "category"), *_WORK, ("source", "source")),
+        (("op", "op"), ("category", "category"), *_WORK, ("program", "program"), ("source", "source")),
     ),
     "framework_ops": (
         "depth",
@@ -119,12 +126,12 @@ _LAYOUTS: dict[str, tuple[str, Heads]] = {
             ("on", "on"),
             ("share", "time_fraction"),
             ("self time", "self_time_ps"),
+            *_FLOPS,
+            *_TRAFFIC,
             ("forward", "forward_time_ps"),
             ("backward", "backward_time_ps"),
             ("again", "rematted_time_ps"),
             ("count", "occurrences"),
-            *_FLOPS,
-            *_TRAFFIC,
         ),
     ),
     "roofline": (
@@ -132,14 +139,14 @@ _LAYOUTS: dict[str, tuple[str, Heads]] = {
         (
             ("what", "name"),
             ("level", "level"),
-            ("time", "time_ps"),
             ("share", "time_fraction"),
             ("FLOP/B", "arithmetic_intensity"),
             *_FLOPS,
             ("attainable", "attainable_flops_per_s"),
             *_TRAFFIC,
-            ("type", "compute_dtype"),
             ("bound by", "bound_by"),
+            ("time", "time_ps"),
+            ("type", "compute_dtype"),
         ),
     ),
 }

@@ -32,15 +32,17 @@ h1 { font-size: 18px; font-weight: 600; margin: 0; }
 .facts { color: var(--faint); margin: 0 0 16px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 8px 0; }
+img { max-width: 100%; height: auto; }
 th, td { padding: 2px 8px; border-bottom: 1px solid var(--line); font-weight: normal; }
 thead th { font-weight: 600; }
 #xprof-nb-view:has(.jp-XprofView) ~ #table { display: none; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --faint: #444; --line: #ccc; }
   body { margin: 0; }
+  th, td { padding: 2px 5px; }
   #xprof-nb-view { display: none; }
   #xprof-nb-view:has(.jp-XprofView) ~ #table { display: block; }
-  tr { break-inside: avoid; }
+  tr, img { break-inside: avoid; }
 }
 """
 
