@@ -333,12 +333,10 @@ def _programs(programs: list[Program], measured: pd.DataFrame) -> list[dict[str,
 
 
 def _sentence(program: Program, center: pd.Series[Any], operands: list[str], users: list[str]) -> str:
-    text = f"{center['op']} of {program.name} reads {_counted(len(operands), 'op')}"
-    text += f" and is read by {_counted(len(users), 'op')}"
+    text = f"{center['op']} of {program.name} reads {units.counted(len(operands), 'op')}"
+    text += f" and is read by {units.counted(len(users), 'op')}"
     if pd.notna(center["time_ps"]):
-        text += f"; it ran {units.count(center['occurrences'])} times for {units.duration(center['time_ps'])} in all"
+        text += (
+            f"; it ran {units.counted(center['occurrences'], 'time')} for {units.duration(center['time_ps'])} in all"
+        )
     return text + "."
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"

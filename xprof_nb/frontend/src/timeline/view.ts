@@ -277,7 +277,7 @@ class TimelineView implements Mounted {
 
   private _compose(): void {
     const { snapshot } = this._host;
-    const isEmpty = this._state.tracks.all.length === 0;
+    const isEmpty = snapshot.summary.event_count === 0 || this._state.tracks.all.length === 0;
     const sentence = text(snapshot.summary.sentence);
     this._coarse.textContent = `Coarser than the screen: no more is saved. ${liveHint(snapshot.run.path)}`;
     const parts = [
