@@ -18,6 +18,7 @@ DRAWN = (
     ".jp-Overview-tile, .jp-XprofGrid-row, .jp-XprofTree-row, .jp-XprofGraph-op, .jp-XprofEmpty, .jp-Timeline-header"
 )
 MOST_TABS = 120
+DEAD_AFTER_MS = 10_000
 # All that takes the focus now; of elements that hand one place on (tabindex 0 of many), the one.
 STOPS = """() => {
   const all = document.querySelectorAll('button, input, select, summary, a[href], [tabindex="0"]');
@@ -42,6 +43,29 @@ AT = """() => {
   const ringed = face !== null && parseFloat(getComputedStyle(face).strokeWidth) >= 2;
   return { stop: element === document.body ? null : stop, seen: ringed || [element, ...inside].some(outlined) };
 }"""
+# What Enter is to press. A choice made is left alone, and the whole of a timeline cannot be zoomed out of.
+IDLE = ':disabled, [aria-disabled="true"], [aria-pressed="true"], [aria-selected="true"], [aria-label^="Zoom out"]'
+PRESSABLE = f"button:not({IDLE}), a[href], summary"
+WATCH = """pressable => {
+  globalThis.pressed = [...document.querySelectorAll(pressable)].filter(element => element.checkVisibility());
+  globalThis.clicked = null;
+  globalThis.changes = 0;
+  addEventListener('click', ({ target }) => { clicked = target.closest(pressable); }, true);
+  const all = { subtree: true, childList: true, attributes: true, characterData: true };
+  new MutationObserver(found => { changes += found.length; }).observe(document, all);
+  const { createObjectURL } = URL;
+  URL.createObjectURL = (...content) => { changes++; return createObjectURL.apply(URL, content); };
+  return pressed.length;
+}"""
+GO_TO = """async number => {
+  const element = pressed[number];
+  element.focus();
+  await new Promise(requestAnimationFrame);
+  clicked = null;
+  changes = 0;
+  return document.activeElement === element && element.checkVisibility();
+}"""
+ANSWERED = "number => clicked === pressed[number] && changes > 0"
 MOVING = """() => {
   const long = durations => durations.split(', ').some(duration => parseFloat(duration) > 0.001);
   const moves = element => {
@@ -112,6 +136,21 @@ def walk(page: Page, key: str) -> dict[str, bool]:
             break
         seen[at["stop"]] = at["seen"]
     return seen
+
+
+def dead(page: Page) -> list[str]:
+    """Press Enter on every button and link, and return those that are not clicked by it or where nothing happens."""
+    found = []
+    for number in range(page.evaluate(WATCH, PRESSABLE)):
+        if not page.evaluate(GO_TO, number):
+            continue  # an earlier button has closed or replaced it
+        page.keyboard.press("Enter")
+        try:
+            page.wait_for_function(ANSWERED, arg=number, timeout=DEAD_AFTER_MS)
+        except Late:
+            found.append(page.evaluate("number => pressed[number].outerHTML.slice(0, 160)", number))
+        page.keyboard.press("Escape")
+    return found
 
 
 def moving(page: Page) -> list[str]:

@@ -17,7 +17,10 @@ from xprof_nb.snapshot import VIEWS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-RUNS = {"tpu": "tpu-v6e-psum", "gpu": "mi300x-jax-conv", "cpu": None}
+RUNS = {"cpu": None, "tpu": "tpu-v6e-psum", "gpu": "mi300x-jax-conv"}
+SHOWN = [(run, view) for run in RUNS for view in VIEWS]
+ON_CPU = SHOWN[: len(VIEWS)]
+"""The first of them, and the same objects: their pages serve all tests."""
 ARGUMENTS = {"sql": {"text": "SELECT op, self_time_ps FROM ops"}}
 COMPOSITES = '[role="grid"], [role="treegrid"], [role="tree"], [role="tablist"]'
 TREES = '[role="treegrid"], [role="tree"], .jp-XprofEmpty, .jp-XprofGrid-none'
@@ -38,7 +41,7 @@ def page(browser):
         yield start("about:blank", reduced_motion="reduce")
 
 
-@pytest.fixture(scope="module", params=[(run, view) for run in RUNS for view in VIEWS], ids="-".join)
+@pytest.fixture(scope="module", params=SHOWN, ids="-".join)
 def shown(request, page, profiles, tmp_path_factory):
     """One page for all tests of a view of a run."""
     run, view = request.param
@@ -147,6 +150,12 @@ def test_escape_closes_what_is_open(shown):
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
     assert page.evaluate("document.activeElement !== document.body"), "the focus goes back into the view"
+
+
+@pytest.mark.parametrize("shown", ON_CPU, ids="-".join, indirect=True)
+def test_enter_presses_every_button(shown):
+    _, page, _ = shown
+    assert every_view.dead(page) == []
 
 
 @pytest.mark.parametrize("view", sorted(set(VIEWS) - {"trace", "explore", "sql"}))

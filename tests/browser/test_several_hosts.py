@@ -52,36 +52,44 @@ def profile(tmp_path_factory) -> xp.Profile:
     return xp.open(folder)
 
 
-@pytest.mark.parametrize("name", OPCODES)
-def test_an_op_of_a_host_leads_to_its_program_in_the_graph(open_page, profile, name):
+def test_an_op_of_a_host_leads_to_its_program_in_the_graph(open_page, profile):
     with served("explore", run=profile.data) as address:
         page = open_page(address + "run")
-        place = open_tab(page.locator("body"), "ops")
-        place.get_by_label("Filter rows").fill(f"host:{name}")
-        row = place.locator(".jp-XprofGrid-row").filter(has_text="op.2")
-        expect(row).to_have_count(1)
-        row.click()
-        place = open_tab(page.locator("body"), "graph")
-        chosen = place.locator(".jp-XprofGraph-op.jp-mod-chosen")
-        expect(chosen).to_have_attribute("data-op", "op.2")
-        expect(chosen).to_contain_text(OPCODES[name])
+        for name, opcode in OPCODES.items():
+            place = open_tab(page.locator("body"), "ops")
+            place.get_by_label("Filter rows").fill(f"host:{name}")
+            row = place.locator(".jp-XprofGrid-row").filter(has_text="op.2")
+            expect(row).to_have_count(1)
+            row.click()
+            chosen = open_tab(page.locator("body"), "graph").locator(".jp-XprofGraph-op.jp-mod-chosen")
+            expect(chosen).to_have_attribute("data-op", "op.2")
+            expect(chosen).to_contain_text(opcode)
         page.close()
 
 
-@pytest.mark.parametrize("others", [(), ("host1",)], ids=["alone", "beside another"])
-def test_every_view_of_a_host_that_did_nothing_says_why(open_page, tmp_path, others):
-    idle = SpaceBuilder("host0")
-    idle.plane("/host:CPU").line("main/1")
-    for space in (idle, *map(host, others)):
+def idle_host() -> SpaceBuilder:
+    """Return a host on which nothing ran."""
+    space = SpaceBuilder("host0")
+    space.plane("/host:CPU").line("main/1")
+    return space
+
+
+def test_every_view_of_a_host_that_did_nothing_says_why(open_page, tmp_path):
+    for space in (idle_host(), host("host1")):
         space.write(tmp_path)
     with served("explore", run=xp.open(tmp_path).data) as address:
         page = open_page(address + "run")
         area = page.locator("body")
-        elsewhere = {"overview", *(ALL_HOSTS if others else ())}
-        if others:
-            area.get_by_label("host", exact=True).select_option("host0")
-        for view in [name for name in EXPLORED if name not in elsewhere]:
-            empty = open_tab(area, view).locator(".jp-XprofEmpty")
-            expect(empty).to_contain_text(REASON)
-        expect(open_tab(area, "overview")).to_contain_text("no whole step was found")
+        area.get_by_label("host", exact=True).select_option("host0")
+        for view in [name for name in EXPLORED if name not in ALL_HOSTS]:
+            place = open_tab(area, view)
+            said = place if view == "overview" else place.locator(".jp-XprofEmpty")
+            expect(said).to_contain_text(REASON)
         page.close()
+
+
+def test_a_timeline_without_events_says_why(open_page, tmp_path):
+    idle_host().write(tmp_path)
+    page = open_page(xp.open(tmp_path).trace().to_html(tmp_path / "trace.html").as_uri())
+    expect(page.locator(".jp-XprofEmpty")).to_contain_text("nothing ran while it was captured")
+    expect(page.locator(".jp-Timeline-main")).to_have_count(0)
