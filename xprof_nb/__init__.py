@@ -30,6 +30,7 @@ _HOMES = {
     "capture_tensorflow": "xprof_nb.api",
     "capture_torch_xla": "xprof_nb.api",
     "sweep": "xprof_nb.tuning.sweep",
+    "open_sweep": "xprof_nb.tuning.sweep",
     "Sweep": "xprof_nb.tuning.sweep",
     "ProfileError": "xprof_nb.errors",
 }

@@ -2,11 +2,12 @@
 
 import pytest
 
+import xprof_nb as xp
 from tests.tuning.made import Made
-from xprof_nb.errors import DamagedFileError, ProfileError, UsageError
+from xprof_nb.errors import DamagedFileError, NotFoundError, ProfileError, UsageError
 from xprof_nb.tuning.grid import settings, sizes
 from xprof_nb.tuning.order import Doubling, Fixed
-from xprof_nb.tuning.store import Store
+from xprof_nb.tuning.store import Store, store
 from xprof_nb.tuning.sweep import conduct
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
@@ -148,13 +149,28 @@ def test_an_interrupted_sweep_goes_on_to_the_same_table(tmp_path, stop_at):
     found = run(second, kept=kept)
     assert first.measured + second.measured == SIZES
     assert found.frame.equals(run(Made(law)).frame)
-    assert run(Made(lambda n: 1.0), kept=kept).frame.equals(found.frame), "nothing is measured a third time"
+    again = run(Made(lambda n: 1.0), kept=kept)
+    assert again.frame.equals(found.frame), "nothing is measured a third time"
+    assert any("8 settings measured earlier and not again" in note for note in again.notes)
+    assert run(Made(lambda n: 1.0), kept=kept, fresh=True).frame.step_time_s.tolist() == [1.0] * 8
 
 
 def test_another_definition_begins_anew(tmp_path):
     run(Made(lambda n: 1.0), kept=Store(tmp_path / "s.json", {"code": "x"}))
     again = Made(lambda n: 2.0)
     assert run(again, kept=Store(tmp_path / "s.json", {"code": "y"})).frame.step_time_s.tolist() == [2.0] * 8
+
+
+def test_what_was_kept_is_opened_without_measuring(tmp_path):
+    found = run(Made(lambda n: 9e-3 + 1e-3 * n), kept=store(tmp_path, "mine", {}, "batch_size"))
+    opened = xp.open_sweep("mine", tmp_path)
+    assert opened.frame.equals(found.frame)
+    assert opened.summary == found.summary
+    with pytest.raises(NotFoundError, match=r"no sweep 'yours'.*mine"):
+        xp.open_sweep("yours", tmp_path)
+    (tmp_path / "xprof-nb-sweeps" / "cut.json").write_text('{"points": [')
+    with pytest.raises(DamagedFileError, match=r"cut\.json"):
+        xp.open_sweep("cut", tmp_path)
 
 
 def test_a_damaged_file_is_named(tmp_path):

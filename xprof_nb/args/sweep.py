@@ -40,6 +40,7 @@ class SweepCommand:
     most_runs: int | None = None
     profile: bool = True
     verify: bool = False
+    fresh: bool = False
 
 
 def parse_sweep(words: Sequence[str]) -> SweepCommand:
@@ -64,6 +65,7 @@ def parse_sweep(words: Sequence[str]) -> SweepCommand:
     add("--few", dest="most_runs", metavar="N", type=_whole, help="run only N settings and predict the others")
     add("--no-profile", dest="profile", action="store_false", help="only time the steps")
     add("--verify", action="store_true", help="measure the size that is advised next, too")
+    add("--fresh", action="store_true", help="measure again what was measured before")
     add("--name", help="name of the sweep, and the beginning of those of its runs (default: by the cell's code)")
     add_logdir(grammar)
     values = vars(grammar.parse_args(list(words)))

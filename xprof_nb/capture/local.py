@@ -113,6 +113,9 @@ class Capture:
         The collected XSpace while it is not on disk yet, else None.
     phase
         Of a capture that is stopping: ``"collecting"`` or ``"saving"``.
+    meanwhile
+        Called every half second with the seconds passed while it stops: a large profile takes long. By default
+        standard error says so after a while.
     memory_report
         What was seen of device memory, None if nobody watched it.
     """
@@ -143,6 +146,7 @@ class Capture:
         self.folder: Path | None = None
         self.data: bytes | None = None
         self.phase = ""
+        self.meanwhile: Callable[[float], None] | None = None
         self._record = Sidecar()
         self._remembered: dict[str, Any] = {}
         self._cost: dict[str, Any] = {}
@@ -204,11 +208,10 @@ class Capture:
         Parameters
         ----------
         meanwhile
-            Called every half second with the seconds passed: a large profile takes long. By default standard error
-            says so after a while.
+            Called in place of the attribute of that name.
         """
         with Waiting(self) as waiting:
-            return shielded(self._stop_once, "xprof_nb stop", meanwhile or waiting.say)
+            return shielded(self._stop_once, "xprof_nb stop", meanwhile or self.meanwhile or waiting.say)
 
     def remember(self, **values: Any) -> None:
         """Keep values beside the profile that it does not hold."""

@@ -39,6 +39,7 @@ def sweep_cell(shell: Any, command: SweepCommand, cell: str) -> Sweep:
         logdir=command.logdir,
         most_runs=command.most_runs,
         verify=command.verify,
+        fresh=command.fresh,
     )
 
 

@@ -71,6 +71,7 @@ class Measurement:
 
         said = ", ".join(f"{name} {value}" for name, value in setting.items())
         capture = Capture(_run_name(self.name, setting), self.logdir, note=f"sweep {self.name}: {said}")
+        capture.meanwhile = lambda _seconds: None  # the sweep itself shows how far it is
         with capture:
             for number in range(self.profile_steps):
                 with jax.profiler.StepTraceAnnotation("step", step_num=number):

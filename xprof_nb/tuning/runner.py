@@ -35,6 +35,13 @@ class Runner:
         Memory of a device; None where nobody knows.
     changed
         Called with the points whenever there is one more.
+    fresh
+        Measure again what the store holds.
+
+    Attributes
+    ----------
+    earlier
+        How many of the points were measured before and are not measured again.
     """
 
     def __init__(
@@ -44,14 +51,17 @@ class Runner:
         axis: str | None,
         limit_bytes: float | None,
         changed: Callable[[Sequence[Point]], None] = lambda _points: None,
+        *,
+        fresh: bool = False,
     ) -> None:
         self._measure = measure
         self._store = store
         self._axis = axis
         self._limit_bytes = limit_bytes
         self._changed = changed
-        self._kept = {} if store is None else store.read()
+        self._kept = {} if store is None or fresh else store.read()
         self.points: list[Point] = []
+        self.earlier = 0
 
     def run(self, order: Order) -> list[Point]:
         """Go through an order; return its points. What was measured before is not measured again."""
@@ -61,6 +71,7 @@ class Runner:
             kept = self._kept.get(key(setting))
             if kept is not None and kept.status in FINAL:
                 self._add(kept)
+                self.earlier += 1
             else:
                 self._add(self._skipped(setting) or self._with_limit(self._measure(setting)))
         return self.points

@@ -12,6 +12,7 @@ from xprof_nb.tuning.fitting import smallest_limit
 from xprof_nb.tuning.law import HIGH, LOW, Law
 from xprof_nb.tuning.point import DONE, OOM, SKIPPED, Point
 
+MOST_SPREAD = 10
 WITHIN = f"{HIGH - LOW} % interval"
 
 
@@ -56,10 +57,11 @@ def remarks(advised: Advice, points: Sequence[Point], axis: str, reserve: float)
     elif advised.knee is not None and advised.step_law is not None:
         low = knee_of(advised.step_law.fixed_interval[0], advised.step_law.per_item_interval[1])
         high = knee_of(advised.step_law.fixed_interval[1], advised.step_law.per_item_interval[0])
-        yield (
-            f"Throughput reaches {KNEE:.0%} of the most this law allows at {axis} {_number(advised.knee)} "
-            f"({WITHIN} {_number(low)} to {_number(high)})."
-        )
+        if high < MOST_SPREAD * advised.knee:  # an interval up to anywhere tells nobody anything
+            yield (
+                f"Throughput reaches {KNEE:.0%} of the most this law allows at {axis} {_number(advised.knee)} "
+                f"({WITHIN} {_number(low)} to {_number(high)})."
+            )
     yield from _about_kinds(advised, axis)
     yield from _about_memory(advised, points, axis, reserve)
     if advised.next_size is not None and advised.step_law is not None:
@@ -116,4 +118,4 @@ def _law(law: Law, axis: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:g}" if abs(value) < 1e6 and value != int(value) else f"{value:.0f}" if value < 1e15 else "any"
+    return f"{value:g}" if abs(value) < 1e6 and value != int(value) else f"{value:.0f}"

@@ -29,10 +29,13 @@ class Store:
     ----------
     definition
         What its points depend on; those of another definition are not its own.
+    axis
+        The parameter along which it grows, None if none is a number.
     """
 
     path: Path
     definition: Mapping[str, Any]
+    axis: str | None = None
 
     def read(self) -> dict[str, Point]:
         """Return the points that are kept, by `key` of their settings; none if the file is of another definition.
@@ -43,18 +46,11 @@ class Store:
             It is no sweep's file.
         """
         try:
-            if self.path.stat().st_size > LARGEST_BYTES:
-                raise DamagedFileError("is too large for a sweep", file=self.path, hint="Move it away.")
-            kept = json.loads(self.path.read_text("utf-8"))
-            if kept["definition"] != json.loads(json.dumps(self.definition)):
-                return {}
-            points = [Point.from_json(point) for point in kept["points"]]
+            found, points = opened(self.path)
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (ValueError, TypeError, KeyError, AttributeError) as damaged:
-            raise DamagedFileError(
-                f"is not what a sweep keeps ({damaged})", file=self.path, hint="Move it away to measure anew."
-            ) from damaged
+        if found.definition != json.loads(json.dumps(self.definition)):
+            return {}
         return {key(point.setting): point for point in points}
 
     def write(self, points: list[Point]) -> None:
@@ -65,14 +61,15 @@ class Store:
         ProfileError
             It cannot be written.
         """
-        kept = {
+        written = {
             "version": VERSION,
             "definition": self.definition,
+            "axis": self.axis,
             "points": [point.to_json() for point in points],
         }
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self.path, json.dumps(kept))
+            write_text(self.path, json.dumps(written))
         except OSError as refused:
             raise ProfileError(
                 f"what the sweep measured cannot be kept ({refused.strerror or refused})",
@@ -81,7 +78,35 @@ class Store:
             ) from refused
 
 
-def store(logdir: Path, name: str, definition: Mapping[str, Any]) -> Store:
+def opened(path: Path) -> tuple[Store, list[Point]]:
+    """Return what a sweep's file holds.
+
+    Raises
+    ------
+    DamagedFileError
+        It is no sweep's file.
+    OSError
+        It cannot be read.
+    """
+    if path.stat().st_size > LARGEST_BYTES:
+        raise DamagedFileError("is too large for a sweep", file=path, hint="Move it away.")
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        points = [Point.from_json(point) for point in found["points"]]
+        return Store(path, dict(found["definition"]), found.get("axis")), points
+    except (ValueError, TypeError, KeyError, AttributeError) as damaged:
+        raise DamagedFileError(
+            f"is not what a sweep keeps ({damaged})", file=path, hint="Move it away to measure anew."
+        ) from damaged
+
+
+def names(logdir: Path) -> list[str]:
+    """Return the names of the sweeps of a log dir, the latest first."""
+    files = [(file.stat().st_mtime_ns, file.stem) for file in (logdir / FOLDER).glob("*.json")]
+    return [name for _, name in sorted(files, reverse=True)]
+
+
+def store(logdir: Path, name: str, definition: Mapping[str, Any], axis: str | None = None) -> Store:
     """Return the file of the sweep of a name.
 
     Raises
@@ -89,7 +114,7 @@ def store(logdir: Path, name: str, definition: Mapping[str, Any]) -> Store:
     UsageError
         The name cannot be a file's.
     """
-    return Store(logdir / FOLDER / f"{check_name(name)}.json", definition)
+    return Store(logdir / FOLDER / f"{check_name(name)}.json", definition, axis)
 
 
 def definition_of(make_step: Callable[..., Any], **told: Any) -> dict[str, Any]:

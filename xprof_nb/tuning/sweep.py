@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xprof_nb.capture import calibrate
-from xprof_nb.errors import ProfileError, UsageError
+from xprof_nb.errors import NotFoundError, ProfileError, UsageError
+from xprof_nb.model.units import counted, listed
 from xprof_nb.runs.layout import default_logdir
 from xprof_nb.runs.places import is_url
 from xprof_nb.tuning import sentences, shown
@@ -22,7 +23,7 @@ from xprof_nb.tuning.measure import Measurement, memory_limit
 from xprof_nb.tuning.order import Doubling, Fixed, Order
 from xprof_nb.tuning.point import DONE, Point
 from xprof_nb.tuning.runner import Measures, Runner
-from xprof_nb.tuning.store import Store, definition_of, store
+from xprof_nb.tuning.store import Store, definition_of, names, opened, store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,11 +69,13 @@ def sweep(
     most_runs: int | None = None,
     isolated: bool = False,
     verify: bool = False,
+    fresh: bool = False,
 ) -> Sweep:
     """Measure a step at many settings: time, throughput, utilisation, memory, and what follows.
 
     What was measured is kept in the log dir after each setting. An interrupted sweep that is started again goes on
-    where it was; one whose code or way of measuring has changed begins anew.
+    where it was; one whose code, way of measuring, jax or device has changed begins anew. `open_sweep` returns what was
+    kept.
 
     Parameters
     ----------
@@ -103,6 +106,8 @@ def sweep(
         needs goes along, arrays included.
     verify
         Measure the advised next size too.
+    fresh
+        Measure again what was measured before: of the code, only that of ``make_step`` itself is compared.
 
     Returns
     -------
@@ -146,14 +151,38 @@ def sweep(
         logdir=folder,
         name=named,
     )
-    kept = store(
-        folder, named, definition_of(make_step, steps=steps, warm_up=warm_up, profile=measurement.profile_steps)
-    )
+    defined = definition_of(make_step, steps=steps, warm_up=warm_up, profile=measurement.profile_steps, **_where())
+    kept = store(folder, named, defined, axis)
     if profile:
         calibrate.ensure_where_jax_runs()  # without roofs no profile says what bounds a step
     measures: Measures = Isolated(measurement) if isolated else measurement
     limit = memory_limit_bytes if memory_limit_bytes is not None else memory_limit()
-    return conduct(measures, order, axis, kept, limit, reserve, most_runs, verify=verify)
+    return conduct(measures, order, axis, kept, limit, reserve, most_runs, verify=verify, fresh=fresh)
+
+
+def open_sweep(name: str, logdir: str | os.PathLike[str] | None = None, reserve: float = RESERVE) -> Sweep:
+    """Return a sweep that was measured earlier, as far as it came.
+
+    Parameters
+    ----------
+    name, logdir, reserve
+        As `sweep` took them.
+
+    Raises
+    ------
+    NotFoundError
+        There is none of that name; says which there are.
+    DamagedFileError
+        Its file is none of a sweep.
+    """
+    folder = _logdir(logdir)
+    wanted = store(folder, name, {}).path
+    try:
+        found, points = opened(wanted)
+    except OSError as missing:
+        known = listed(names(folder)) or "none yet"
+        raise NotFoundError(f"no sweep {name!r} in {folder}", hint=f"Its sweeps: {known}.") from missing
+    return Sweep(points, found.axis, reserve)
 
 
 def conduct(
@@ -166,10 +195,11 @@ def conduct(
     most_runs: int | None = None,
     *,
     verify: bool = False,
+    fresh: bool = False,
 ) -> Sweep:
     """Go through an order of settings, showing what is known meanwhile; see `sweep`."""
     live = Live(lambda points: Sweep(points, axis, reserve))
-    runner = Runner(measures, kept, axis, limit_bytes, live.show)
+    runner = Runner(measures, kept, axis, limit_bytes, live.show, fresh=fresh)
     with live:
         if most_runs is None:
             runner.run(order)
@@ -180,7 +210,7 @@ def conduct(
         if verify and axis is not None and following is not None and len(runner.points[0].setting) == 1:
             runner.run(Fixed([{axis: following}]))
             result = Sweep(runner.points, axis, reserve)
-    return result
+    return Sweep(result.points, axis, reserve, runner.earlier)
 
 
 class Sweep:
@@ -192,12 +222,15 @@ class Sweep:
         One for each setting.
     axis
         The parameter along which time and memory are fitted, None if none is a number.
+    earlier
+        How many of the points an earlier sweep measured.
     """
 
-    def __init__(self, points: Sequence[Point], axis: str | None, reserve: float = RESERVE) -> None:
+    def __init__(self, points: Sequence[Point], axis: str | None, reserve: float = RESERVE, earlier: int = 0) -> None:
         self.points = tuple(points)
         self.axis = axis
         self.reserve = reserve
+        self.earlier = earlier
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -253,7 +286,14 @@ class Sweep:
         """What follows, with its uncertainty, and what could not be measured."""
         said = sentences.remarks(self.advice, self.best_group, self.axis, self.reserve) if self.axis is not None else ()
         failed = (f"{point.setting}: {point.status}, {point.note}" for point in self.points if point.note)
-        return (*said, *failed)
+        return (*said, *self._of_earlier(), *failed)
+
+    def _of_earlier(self) -> Iterator[str]:
+        if self.earlier:
+            yield (
+                f"{counted(self.earlier, 'setting')} measured earlier and not again: make_step, jax and device are the "
+                "same. Where code that it calls has changed, fresh=True measures anew."
+            )
 
     def profile(self, **setting: Value) -> Profile:
         """Return the profile of a setting: ``sweep.profile(batch_size=8).op_profile()``.
@@ -330,6 +370,13 @@ def _logdir(logdir: str | os.PathLike[str] | None) -> Path:
     if is_url(where):
         raise UsageError(f"a sweep cannot be kept in {where}", hint="Give a folder of this machine as logdir=.")
     return Path(where).expanduser().absolute()
+
+
+def _where() -> dict[str, str]:
+    import jax
+
+    devices = jax.devices()
+    return {"jax": jax.__version__, "devices": f"{len(devices)} × {devices[0].device_kind}"}
 
 
 def _at_least(value: int, least: int, name: str) -> int:
