@@ -261,6 +261,17 @@ def test_a_saved_notebook_and_another_theme(lab, run, home, tmp_path_factory, op
     saved = next(out for out in outputs if MIMETYPE in out.get("data", {}))
     assert len(json.dumps(saved)) < 300_000
 
+    tab = page.context.new_page()
+    tab.goto(lab.page(NOTEBOOK))
+    wait_for_lab(tab)
+    beside = shown(tab)
+    beside.expect_answers_from("kernel")
+    x, y = beside.point_at_a_box("Ops")
+    tab.mouse.click(x, y)
+    expect(beside.details).to_contain_text("self time")
+    assert shown(page).is_whole()
+    tab.close()
+
     root = tmp_path_factory.mktemp("timeline-reopened")
     shutil.copy(path, root)
     server = labs.start(root, home, *labs.WITHOUT_KERNELS)
