@@ -43,6 +43,15 @@ def test_work_that_is_done_again_counts_for_the_hardware_alone(tmp_path: Path, c
     assert found["hbm_utilization"] == pytest.approx(1e6 / 10e-6 / PEAK_BYTES_PER_S)
 
 
+def test_a_box_of_the_timeline_tells_the_two_apart_as_well(tmp_path: Path) -> None:
+    profile = trained(tmp_path)
+    (row,) = profile.trace().frame.query("kind == 'ops'").track
+    box = profile.ask("trace_selection", tracks=[row]).summary
+    assert box["flops"] == 3 * 4e6
+    assert box["mfu"] / box["flops_utilization"] == pytest.approx(3 / 4)
+    assert box["mfu"] == pytest.approx(3 * 3e6 / (box["window_ps"] * 1e-12) / PEAK_FLOPS_PER_S)
+
+
 def test_six_flops_a_parameter_and_token_when_both_are_told(tmp_path: Path) -> None:
     answer = trained(tmp_path, 2).kpis(tokens_per_step=50, parameters=1000, items_per_step=4)
     found = answer.frame.set_index("name")["value"]

@@ -177,10 +177,8 @@ def main_roof(columns: Columns, peaks: Peaks) -> tuple[Peak | None, str]:
 def _again(columns: Columns, cost: str) -> float:
     """Return which share of a cost is computed again in the backward pass, to save memory."""
     values = np.nan_to_num(columns[cost])
-    pairs = zip(columns["op"], columns["framework_op"], strict=True)
-    again = np.array([".remat" in str(op) or "rematted_computation" in str(path) for op, path in pairs], np.bool_)
     total = float(values.sum())
-    return float(values[again].sum()) / total if total else 0.0
+    return float(values[op_tables.recomputed(columns)].sum()) / total if total else 0.0
 
 
 def _exposed(profile: ProfileData, selection: Selection) -> Figure:

@@ -204,6 +204,12 @@ def costs_of_keys(profile: ProfileData, trace: HostTrace, peaks: Peaks) -> Colum
     return corrected({**described_keys(profile, trace), "is_container": contains}, peaks)
 
 
+def recomputed(columns: Columns) -> NDArray[np.bool_]:
+    """Return which ops compute again in the backward pass what would have taken memory to keep."""
+    pairs = zip(columns["op"], columns["framework_op"], strict=True)
+    return np.array([".remat" in str(op) or "rematted_computation" in str(path) for op, path in pairs], np.bool_)
+
+
 def with_rates(columns: Columns, peaks: Peaks, total_ps: float) -> Columns:
     """Add rates, utilisations and what bounds each row.
 

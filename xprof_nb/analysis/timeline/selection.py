@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from xprof_nb.analysis.moving_spans import computing_keys
+from xprof_nb.analysis.op_identity import described_keys
+from xprof_nb.analysis.ops import recomputed
 from xprof_nb.analysis.timeline.curves import Rates
 from xprof_nb.analysis.timeline.derived import ops_of, work_of_keys
 from xprof_nb.analysis.timeline.lanes import Lanes, shown
@@ -31,9 +33,18 @@ _COLUMNS = ["name", "work_kind", "kind", "count", "total_ps", "self_ps", "mean_p
 
 @dataclass(frozen=True, eq=False)
 class _DeviceWork:
-    """What a device did over the whole capture; ``exposed`` is when collectives went on and nothing was computed."""
+    """What a device did over the whole capture.
+
+    Attributes
+    ----------
+    model_flops
+        Without those of ops that compute something again.
+    exposed
+        When collectives went on and nothing was computed.
+    """
 
     flops: Rates
+    model_flops: Rates
     bytes_accessed: Rates
     exposed: Moments
 
@@ -128,13 +139,14 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         for row in chosen
         if (track := timeline.tracks[row]).kind in _ON_THE_DEVICE and track.device_row >= 0
     }
-    nothing = {"flops": None, "bytes": None, "flops_per_s": None, "flops_utilization": None}
+    nothing = dict.fromkeys(("flops", "bytes", "flops_per_s", "flops_utilization", "mfu"))
     if not devices:
         return {**nothing, "exposed_collective_ps": None}
-    flops = bytes_accessed = roof_flops = exposed = 0.0
+    flops = model_flops = bytes_accessed = roof_flops = exposed = 0.0
     for host, device in sorted(devices):
         work = _device_work(profile, timeline, host, device)
         flops += work.flops.total(begin, end)
+        model_flops += work.model_flops.total(begin, end)
         bytes_accessed += work.bytes_accessed.total(begin, end)
         exposed += float(work.exposed.covered_ps(np.array([begin]), np.array([end]))[0])
         peak = profile.hosts[host].devices[device].peaks.reference
@@ -145,6 +157,7 @@ def _work(profile: ProfileData, timeline: Timeline, chosen: Sequence[int], begin
         "bytes": bytes_accessed or None,
         "flops_per_s": flops / seconds if flops else None,
         "flops_utilization": flops / roof_flops if flops and roof_flops > 0 else None,
+        "mfu": model_flops / roof_flops if flops and roof_flops > 0 else None,
         "exposed_collective_ps": exposed,
     }
 
@@ -156,10 +169,14 @@ def _device_work(profile: ProfileData, timeline: Timeline, host: int, device: in
     if device not in known:
         lanes = _derived(profile, timeline, "ops", host, device) or ops_of(profile, trace, device)
         links = _derived(profile, timeline, "collectives", host, device)
-        flops, bytes_accessed = (
-            Rates(lanes, work_of_keys(profile, trace, device, cost), 1.0) for cost in ("flops", "bytes_accessed")
+        flops, bytes_accessed = (work_of_keys(profile, trace, device, cost) for cost in ("flops", "bytes_accessed"))
+        model_flops = np.where(recomputed(described_keys(profile, trace)), 0, flops)
+        known[device] = _DeviceWork(
+            Rates(lanes, flops, 1.0),
+            Rates(lanes, model_flops, 1.0),
+            Rates(lanes, bytes_accessed, 1.0),
+            _exposed(profile, trace, lanes, links),
         )
-        known[device] = _DeviceWork(flops, bytes_accessed, _exposed(profile, trace, lanes, links))
     return known[device]
 
 

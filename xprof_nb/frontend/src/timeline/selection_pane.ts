@@ -101,7 +101,8 @@ function headline(summary: Summary): HTMLElement {
     ],
     ['FLOPs', flops(number(summary.flops)), 'of the ops inside'],
     ['bytes', bytes(number(summary.bytes_accessed)), 'accessed by the ops inside'],
-    ['MFU', percent(number(summary.flops_utilization)), 'FLOPs over the window, of the peak'],
+    ['HFU', percent(number(summary.flops_utilization)), 'FLOPs over the window, of the peak'],
+    ['MFU', percent(number(summary.mfu)), 'the same without ops that compute something again'],
     [
       'exposed collectives',
       time(number(summary.exposed_collective_ps)),
