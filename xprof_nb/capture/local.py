@@ -203,12 +203,8 @@ class Capture:
     def stop(self, meanwhile: Callable[[float], None] | None = None) -> Path:
         """Stop profiling, save the run and return its folder; an interrupt is raised only after that.
 
-        A capture that somebody else has stopped meanwhile returns its folder as well.
-
-        Parameters
-        ----------
-        meanwhile
-            Called in place of the attribute of that name.
+        A capture that somebody else has stopped meanwhile returns its folder as well. ``meanwhile`` is called in place
+        of the attribute of that name.
         """
         with Waiting(self) as waiting:
             return shielded(self._stop_once, "xprof_nb stop", meanwhile or self.meanwhile or waiting.say)
