@@ -10,7 +10,11 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import TimeoutError as Late
 
+from xprof_nb.model import units
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from playwright.sync_api import Locator, Page
 
@@ -96,6 +100,28 @@ CUT = """() => {
   return [...cut, ...wide, ...dots].map(element => element.outerHTML.slice(0, 160));
 }"""
 
+# Tables beside the main one: what they are called, and their rows in the summary of the answer.
+BESIDE: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
+    "Input and transfers on the host": lambda summary: summary["input_ops"],
+    "Who held the memory": lambda summary: [
+        {**held, "total_fraction": held["bytes"] / allocator["peak_bytes"]}
+        for allocator in summary["allocators"]
+        for held in allocator["held"]
+    ],
+}
+# The columns of a tree, and what the frame has to say in each.
+SAID: dict[str, Callable[[Any], str]] = {
+    "name": lambda row: str(row["name"]),
+    "share": lambda row: units.percent(row["time_fraction"]),
+    "self": lambda row: units.duration(row["self_time_ps"]),
+    "count": lambda row: units.count(row["occurrences"]),
+    "flops": lambda row: _rate(units.flops_per_s, row["flops_per_s"], row["flops_utilization"]),
+    "bandwidth": lambda row: _rate(units.bytes_per_s, row["hbm_bytes_per_s"], row["hbm_utilization"]),
+}
+TREE = """fields => [...document.querySelectorAll('.jp-XprofTree-row')].map(row => Object.fromEntries(
+  fields.map(field => [field, row.querySelector(`[data-field="${field}"]`)]).filter(([, cell]) => cell !== null)
+    .map(([field, cell]) => [field, (cell.querySelector('.jp-XprofTree-label') ?? cell).textContent])
+))"""
 TABLE = """grid => [...grid.querySelectorAll('.jp-XprofGrid-row')].map(row => Object.fromEntries(
   [...row.querySelectorAll('.jp-mod-number')].map(cell => [cell.dataset.field, cell.title])
 ))"""
@@ -202,6 +228,31 @@ def expect_rows_of(frame: pd.DataFrame, drawn: dict[str, NDArray[np.float64]]) -
         assert np.isclose(there, row, rtol=1e-6, atol=0, equal_nan=True).all(axis=1).any(), dict(
             zip(names, row, strict=True)
         )
+
+
+def expect_tables_beside(page: Page, summary: Any) -> None:
+    """Expect that every row drawn beside the main table is one of the answer, in all of its numbers."""
+    for name, rows_of in BESIDE.items():
+        grid = page.get_by_role("grid", name=name)
+        if grid.count() > 0:
+            expect_rows_of(pd.DataFrame(rows_of(summary)), table(grid))
+
+
+def expect_tree_of(page: Page, frame: pd.DataFrame) -> None:
+    """Expect that every row drawn of a tree is a row of the frame, in all that it says."""
+    drawn: list[dict[str, str]] = page.evaluate(TREE, list(SAID))
+    if drawn:
+        nodes = frame.to_dict("records")
+        there = {tuple(SAID[field](node) for field in drawn[0]) for node in nodes}
+        assert [row for row in drawn if tuple(row.values()) not in there] == []
+
+
+def _rate(write: Callable[[float], str], rate: float, share: float) -> str:
+    """Return a rate and its share of the peak as a tree has them: none where there is no such work, doubts in front."""
+    if not rate > 0:
+        return units.MISSING
+    mark = "⚠ " if share > units.SUSPICIOUS_FRACTION else ""
+    return write(rate) + ("" if np.isnan(share) else mark + units.percent(share))
 
 
 def _number(text: str) -> float:

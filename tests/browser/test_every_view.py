@@ -80,6 +80,8 @@ def test_nothing_is_cut_in_a_narrow_notebook(shown):
 def test_numbers_drawn_are_those_of_the_frame_sorted_and_filtered(shown):
     name, page, result = shown
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    every_view.expect_tables_beside(page, result.summary)
+    every_view.expect_tree_of(page, result.frame)
     grid = page.locator(".jp-XprofGrid").last
     if grid.count() == 0 or grid.locator(".jp-XprofGrid-row").count() == 0:
         assert page.locator(TREES).filter(visible=True).count() > 0, f"{name} has no rows and does not say why"
