@@ -91,6 +91,9 @@ export function writerOf(column: string): Writer {
 
 /** `54.3 ms` from a value and the unit that stands beside it. */
 export function quantity(value: number, unit: string): string {
+  if (Number.isNaN(value)) {
+    return MISSING;
+  }
   const known = BY_UNIT.get(unit);
   return known === undefined ? [count(value), unit].filter(Boolean).join(' ') : known(value);
 }

@@ -25,7 +25,13 @@ export function kindTable(kinds: readonly MovingKind[], peak: LinkPeak): HTMLEle
     h(
       'thead',
       {},
-      h('tr', {}, ...HEADS.map(([head, title]) => h('th', { title, attrs: { scope: 'col' } }, head)))
+      h(
+        'tr',
+        {},
+        ...HEADS.map(([head, title], at) =>
+          h('th', { class: at > 0 ? 'jp-mod-number' : '', title, attrs: { scope: 'col' } }, head)
+        )
+      )
     ),
     h('tbody', {}, ...kinds.map((kind) => row(kind, peak, most)))
   );

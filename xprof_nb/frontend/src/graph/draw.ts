@@ -136,6 +136,7 @@ function drawBox(box: Box, measure: Measure, most: number, isCenter: boolean): S
       'data-kind': kind.id,
       ...(fold ? { 'aria-expanded': String(isOpen) } : {})
     },
+    svg('rect', { class: 'jp-XprofGraph-ground', width: round(width), height: round(height), rx: 4 }),
     svg('rect', {
       class: 'jp-XprofGraph-face',
       width: round(width),

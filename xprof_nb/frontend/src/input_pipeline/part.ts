@@ -32,11 +32,11 @@ export class PipelinePart implements Part {
       choose: (step) => _frame.choose(step === null ? {} : { step })
     });
     const heads = [
-      'part',
-      'share of step time',
-      'mean of a step',
-      'a moment counts here when, first that applies:'
-    ];
+      ['part', ''],
+      ['share of step time', 'jp-mod-number'],
+      ['mean of a step', 'jp-mod-number'],
+      ['a moment counts here when, first that applies:', '']
+    ] as const;
     this.node = h(
       'div',
       { class: 'jp-InputPipeline' },
@@ -45,7 +45,11 @@ export class PipelinePart implements Part {
       h(
         'table',
         { class: 'jp-XprofBarTable jp-InputPipeline-shares', attrs: { 'aria-label': 'Shares of step time' } },
-        h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { attrs: { scope: 'col' } }, head)))),
+        h(
+          'thead',
+          {},
+          h('tr', {}, ...heads.map(([head, kind]) => h('th', { class: kind, attrs: { scope: 'col' } }, head)))
+        ),
         this._shares
       ),
       this._inputOps.node

@@ -15,7 +15,7 @@ export const mount = answerView({
       title: 'From the start of the step to the start of the next; of the last, its own length'
     },
     { name: 'input_fraction', label: 'waits for input' },
-    ...PARTS.map(({ id, label }) => ({ name: `${id}_ps`, label })),
+    ...PARTS.map(({ id, label }) => ({ name: `${id}_ps`, title: label })),
     { name: 'compute_16bit_ps', label: 'compute, 16-bit' },
     { name: 'is_partial', label: 'partial', title: 'Cut by an edge: left out of means' },
     { name: 'host', width: 120 }

@@ -7,7 +7,6 @@ export const mount = answerView({
   columns: [
     { name: 'name', width: 220 },
     { name: 'value', width: 120, writer: unitOf },
-    { name: 'unit', width: 72 },
     { name: 'definition', width: 480 },
     { name: 'source', width: 260 }
   ],

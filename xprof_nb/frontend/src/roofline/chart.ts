@@ -371,7 +371,8 @@ function label(kit: Kit, plot: Plot, text: string, place: object): Model {
     text_color: kit.colours.ink,
     text_font: FONT,
     text_font_size: '11px',
-    level: 'underlay',
+    background_fill_color: kit.colours.page,
+    background_fill_alpha: 0.7,
     ...place
   });
   plot.add_layout(made);
